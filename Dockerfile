@@ -10,7 +10,7 @@ COPY src src
 RUN /opt/souvenance/bin/python -m pip install --no-index --no-deps --no-build-isolation --no-compile .
 # What only builds goes. Modules are compiled here: the image may be read-only when it runs.
 RUN /opt/souvenance/bin/python -m pip uninstall --yes hatchling editables pip \
-    && /opt/souvenance/bin/python -m compileall -q -j 0 /opt/souvenance/lib
+    && /opt/souvenance/bin/python -m compileall -q /opt/souvenance/lib
 
 FROM python:3.13-slim-bookworm
 COPY --from=build /opt/souvenance /opt/souvenance

@@ -145,6 +145,19 @@ def test_on_a_terminal_the_person_decides(home, tmp_path, answer, changed):
     assert file.exists() is changed
 
 
+def test_what_the_client_writes_meanwhile_is_not_lost(home, tmp_path):
+    file = tmp_path / "mcp.json"
+
+    def yes():
+        file.write_text('{"mine": 1}')
+        return "y\n"
+
+    asked = ("mcp", "--write-config", "cursor", "--file", str(file))
+    code, shown = on_terminal(*asked, home=home, answer=yes)
+    assert code and "was changed meanwhile" in shown.replace("\n", " ")
+    assert file.read_text() == '{"mine": 1}'
+
+
 def test_without_a_file_named_it_is_the_client_s_own(home, tmp_path):
     settings = {"HOME": str(tmp_path / "person")}
     souvenance("mcp", "--write-config", "windsurf", "--yes", home=home, settings=settings)

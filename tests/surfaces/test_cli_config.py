@@ -98,7 +98,7 @@ def test_every_setting_that_holds_a_key_is_secret():
         ("index_mb = 'x'", "index_mb must be a whole number above 0, not 'x'", ""),
         ("index_mb = 1.5", "index_mb must be text, a whole number, true or false", ""),
         ("metrics = 'yes'", "metrics must be 0 or 1, not 'yes'", ""),
-        ("log = 'loud'", "log must be one of text, json, off, not 'loud'", ""),
+        ("log = 'loud'", "log must be one of text, requests, json, off, not 'loud'", ""),
         ("public_url = 'http://far'", "public_url must begin with https://", "Put TLS"),
         ("home = '/else'", "home can't be set in a file", "Use --home or SOUVENANCE_HOME."),
     ],
@@ -173,7 +173,7 @@ def test_the_defaults_that_are_shown_are_those_that_hold(home):
 
 
 def test_check_says_that_settings_can_be_used_and_makes_nothing(home):
-    assert souvenance("config", "check", home=home).out == "ok: 1 setting given, the others by default\n"
+    assert souvenance("config", "check", home=home).out == "ok: 2 settings given, the others by default\n"
     assert not home.exists()
 
 

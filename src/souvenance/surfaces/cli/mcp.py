@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace as changed
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
-from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.errors import Conflict, InvalidInput, Misconfigured
 from souvenance.extras import install
 from souvenance.files import replace_file, translated
 from souvenance.gate import messages as m
@@ -227,7 +227,7 @@ def _print(shell: Shell, found: _ClientSetup) -> None:
 
 
 def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -> None:
-    """Raises: InvalidInput, ConfirmationNeeded, StorageUnavailable."""
+    """Raises: InvalidInput, ConfirmationNeeded, Conflict, StorageUnavailable."""
     from difflib import unified_diff
 
     if found.entry is None:
@@ -235,8 +235,7 @@ def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -
     if file is None and found.file is None:
         raise InvalidInput("every client has a file of its own", hint="Name it with --file.")
     path = file or Path(cast("str", found.file)).expanduser()
-    with translated(f"{path} can't be read"):
-        before = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+    before = _text_of(path)
     after = found.entry.into(before)
     if after != before:
         difference = list(
@@ -245,6 +244,8 @@ def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -
         click.echo(visible("\n".join(difference)), err=True)
         if ask:
             confirm(f"write this into {path}")
+        if _text_of(path) != before:
+            raise Conflict(f"{path} was changed meanwhile", hint="Run this again.")
         with translated(f"{path} can't be written"):
             path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, after.encode("utf-8", "surrogateescape"))
@@ -252,6 +253,11 @@ def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -
     shell.show(
         result, lambda: f"{'written' if result['changed'] else 'up to date'}: {path}. Restart {found.client}."
     )
+
+
+def _text_of(path: Path) -> str:
+    with translated(f"{path} can't be read"):
+        return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
 
 
 def _place(shell: Shell) -> list[str]:

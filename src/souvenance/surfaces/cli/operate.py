@@ -152,7 +152,7 @@ def status(shell: Shell) -> None:
 
 @click.group("config", cls=Group, section=OPERATE)
 def config() -> None:
-    """Show the settings, and check them."""
+    """Show and check the settings."""
 
 
 @config.command("show")

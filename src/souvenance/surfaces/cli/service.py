@@ -97,7 +97,7 @@ def launchd(home: Path, command: Sequence[str], environment: Mapping[str, str]) 
 
 @click.group("service", cls=Group, section=OPERATE)
 def service() -> None:
-    """Run a server of your own whenever you are signed in to this machine."""
+    """Run a server whenever you are signed in."""
 
 
 @service.command()
