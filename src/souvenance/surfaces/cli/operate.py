@@ -167,7 +167,10 @@ def show_config(shell: Shell) -> None:
 @config.command("check")
 @pass_shell
 def check_config(shell: Shell) -> None:
-    """Check that each setting can be used: names, values, files of secrets, and the extras that they need."""
+    """Check that each setting can be used.
+
+    That is its name, its value, the file of a secret, and the extra that it needs.
+    """
     settings = shell.settings
     found = list(shell.transfers.complaints(settings))
     if found:
