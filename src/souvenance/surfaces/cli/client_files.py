@@ -95,7 +95,8 @@ class _Token(NamedTuple):
 
 def _tokens(text: str) -> list[_Token]:
     """Those that JSON has: no comment, and no comma before what closes. Raises: ValueError."""
-    found, at = [], 0
+    found: list[_Token] = []
+    at = 0
     for one in _TOKEN.finditer(text):
         if text[at : one.start()].strip():
             raise ValueError
