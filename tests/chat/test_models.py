@@ -113,3 +113,7 @@ def test_a_model_is_for_those_with_a_cap_and_an_endpoints_refusal_is_passed_on(h
     with a_stage(home / "gone", upstreams=(Upstream("http://127.0.0.1:9/v1"),)) as gone:
         answer = gone.client(gone.front()).get("/models/parrot-1")
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_unreachable")
+
+
+def test_a_model_can_be_asked_for_without_its_body(stage, front):
+    assert stage.client(front).head("/models/parrot-1").status_code == 200

@@ -29,6 +29,8 @@ def test_a_server_has_the_door_if_an_endpoint_is_configured_and_asks_it_with_the
         assert answer.json()["choices"][0]["message"]["content"] == "Noted."
         assert model.asked[-1].headers["authorization"] == "Bearer sesame"
         stopped = server.stop()
+        told = f"base_url={server.url}/v1. The chat door is on and forwards to {model.url}\n"
+        assert told in "".join(server.greeting) + stopped.out
     assert "sesame" not in stopped.out + stopped.err
 
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import openai
 import pytest
 
+from model.stand_in import Fails
+
 SHAPE = {"message", "type", "param", "code"}
 
 
 @pytest.mark.parametrize(
-    "path", ["/embeddings", "/chat", "/chat/completions/", "/assistants/1/files", "/", "/audio/speech"]
+    "path", ["/%2e%2e/admin", "/..%2fadmin", "/files/%2E./x", "/files%5c..%5cx", "/embeddings/%2e"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_path_that_is_not_there_is_told_in_openai_s_shape(stage, front, method, path):
-    answer = stage.client(front).request(method, path)
+def test_a_path_that_leads_out_is_told_in_openai_s_shape_and_asked_of_nobody(stage, method, path):
+    answer = stage.client(stage.front(wid="*")).request(method, path)
     assert answer.status_code == 404
     assert answer.json()["error"].keys() == SHAPE
     assert (answer.json()["error"]["code"], answer.json()["error"]["type"]) == (
         "not_found",
         "invalid_request_error",
     )
+    assert stage.model.asked == []
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,7 @@ def test_a_path_that_is_not_there_is_told_in_openai_s_shape(stage, front, method
         ("DELETE", "/responses", "POST"),
         ("POST", "/models", "GET, HEAD"),
         ("DELETE", "/models/parrot-1", "GET, HEAD"),
+        ("OPTIONS", "/embeddings", "DELETE, GET, PATCH, POST, PUT"),
     ],
 )
 def test_a_method_that_a_path_has_not_is_told_in_openai_s_shape(stage, front, method, path, allowed):
@@ -58,9 +62,9 @@ def test_the_memory_s_own_paths_refuse_as_ever(stage, front, method, path, statu
     assert answer.json().keys() == {"error", "detail", "hint"}
 
 
-def test_the_sdk_reads_what_it_is_told(stage, front):
+def test_the_sdk_reads_what_the_endpoint_says_of_a_path_that_it_has_not(stage, front):
+    stage.model.plays(Fails(404, {"error": {"message": "no such route", "code": "unknown_url"}}))
     client = openai.OpenAI(base_url=f"{stage.url}/v1", api_key=front)
     with client, pytest.raises(openai.NotFoundError) as refused:
         client.embeddings.create(model="m", input="hi")
-    assert refused.value.code == "not_found"
-    assert "no such path" in refused.value.message
+    assert refused.value.code == "unknown_url"

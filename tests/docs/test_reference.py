@@ -61,6 +61,19 @@ def test_every_command_error_setting_route_and_operation_is_in_its_page():
 
 OPTIONS_OF_OTHERS = {"--hypothesis-profile", "--no-deps", "--scope", "--transport"}
 """Of pip, pytest, and the clients whose setup is shown."""
+OPTIONS_OF_OTHERS |= {
+    "--cap-drop",
+    "--detach",
+    "--name",
+    "--publish",
+    "--read-only",
+    "--rm",
+    "--tmpfs",
+    "--volume",
+}
+OPTIONS_OF_OTHERS |= {"--from-file", "--profile", "--reuse-values", "--set"}
+OPTIONS_OF_OTHERS |= {"--home-dir", "--now", "--shell", "--system", "--unit", "--user"}
+"""Of Docker, of Compose, kubectl and Helm, and of systemd and who makes users."""
 AUTHLIBS = {"insecure_transport", "invalid_client", "invalid_scope"}
 """What the library of the sign-in answers by itself."""
 

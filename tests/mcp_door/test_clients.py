@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from souvenance.surfaces.cli.mcp import CLIENTS
 from surfaces.door import souvenance
 
 URL = "https://memory.example"
@@ -75,7 +76,57 @@ def test_json_says_where_it_belongs(home):
     assert tomllib.loads(told["setup"])
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex", "opencode", "cursor"])
+STARTED_BY = {
+    "claude-desktop": ("mcpServers", {}),
+    "gemini-cli": ("mcpServers", {}),
+    "json": ("mcpServers", {}),
+    "vscode": ("servers", {"type": "stdio"}),
+    "windsurf": ("mcpServers", {}),
+    "zed": ("context_servers", {}),
+}
+"""What stands beside the command in each client's file, and where."""
+
+
+@pytest.mark.parametrize(("client", "form"), STARTED_BY.items())
+def test_each_client_that_reads_json_starts_the_command(home, client, form):
+    under, beside = form
+    told = json.loads(printed(home, client))
+    arguments = ["-m", "souvenance", "mcp", "--home", str(home)]
+    assert told == {under: {"souvenance": {**beside, "command": sys.executable, "args": arguments}}}
+
+
+@pytest.mark.parametrize(
+    ("client", "under", "address", "beside", "variable"),
+    [
+        ("gemini-cli", "mcpServers", "httpUrl", {}, "${SOUVENANCE_CAP}"),
+        ("json", "mcpServers", "url", {"type": "http"}, "${SOUVENANCE_CAP}"),
+        ("vscode", "servers", "url", {"type": "http"}, "${env:SOUVENANCE_CAP}"),
+        ("windsurf", "mcpServers", "serverUrl", {}, "${env:SOUVENANCE_CAP}"),
+    ],
+)
+def test_each_client_reaches_a_server_and_finds_the_cap_in_its_environment(
+    home, client, under, address, beside, variable
+):
+    alone = {**beside, address: f"{URL}/mcp"}
+    assert json.loads(printed(home, client, "--http", URL)) == {under: {"souvenance": alone}}
+    sent = {**alone, "headers": {"Authorization": f"Bearer {variable}"}}
+    assert json.loads(printed(home, client, "--http", URL, "--with-cap")) == {under: {"souvenance": sent}}
+
+
+@pytest.mark.parametrize(
+    ("client", "options", "way"),
+    [
+        ("claude-desktop", ("--http", URL), f"Settings > Connectors: add {URL}/mcp"),
+        ("claude-desktop", ("--http", URL, "--with-cap"), "--cap @FILE"),
+        ("zed", ("--http", URL, "--with-cap"), "--cap @FILE"),
+    ],
+)
+def test_what_a_client_s_file_can_t_say_is_refused_with_another_way(home, client, options, way):
+    refused = souvenance("mcp", "--print-config", client, *options, home=home, exit_code=3)
+    assert refused.out == "" and way in refused.err
+
+
+@pytest.mark.parametrize("client", CLIENTS)
 def test_printing_touches_nothing(home, client):
     printed(home, client)
     assert not home.exists()

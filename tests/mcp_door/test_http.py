@@ -108,7 +108,8 @@ def test_a_prompt_that_is_not_there_or_lacks_its_task_is_refused(server, name, p
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(server, name):
     error = server.protocol_error(server.wide(name), lambda client: client.call_tool("drop_it", {}))
-    assert (error.code, error.message) == (-32602, "Unknown tool: drop_it")
+    assert error.code == -32602
+    assert error.message.startswith("Unknown tool: drop_it. There are: recall, remember, ")
 
 
 def test_without_a_cap_a_client_learns_where_to_get_one(server):

@@ -361,3 +361,15 @@ def test_a_message_of_a_tool_or_of_a_file_is_told_as_a_quotation(server, name):
     assert (
         server.tool(cap, "read", id=message.id, session=session)["line"]["text"] == "Quoted: “Rain in Faro.”"
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "right"),
+    [
+        ("recall", {"query": "oboe"}, "recall takes question (required), limit."),
+        ("remember", {"text": "Plays the oboe."}, "remember takes statements (required), happened_on."),
+        ("profile", {"peer": "ann"}, "profile takes no arguments."),
+    ],
+)
+def test_wrong_arguments_are_told_the_right_ones(server, name, tool, arguments, right):
+    assert server.refusal(server.wide(name), tool, **arguments)["hint"] == right

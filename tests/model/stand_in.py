@@ -169,16 +169,41 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        found = self.path == "/v1/models"
-        told = {"object": "list", "data": self.server.stand_in.models} if found else {}
-        self._whole(200 if found else 404, msgspec.json.encode(told))
+        if urlsplit(self.path).path != "/v1/models":
+            self._others()
+            return
+        told = {"object": "list", "data": self.server.stand_in.models}
+        self._whole(200, msgspec.json.encode(told))
+
+    def _others(self) -> None:
+        """A path that only some endpoints have: asked and answered without a look at the body."""
+        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        match self.server.stand_in.reply(Asked({"method": self.command}, headers, raw, self.path)):
+            case Sends(content, status, kind):
+                self._whole(status, content, {"content-type": kind})
+            case Fails(status, told, more):
+                self._whole(status, msgspec.json.encode(told), more)
+            case Streams() as streams:
+                self._pieces(streams)
+            case _:
+                self._whole(404, b"{}")
+
+    def do_DELETE(self) -> None:
+        self._others()
+
+    def do_PUT(self) -> None:
+        self._others()
+
+    def do_PATCH(self) -> None:
+        self._others()
 
     def do_POST(self) -> None:
+        if urlsplit(self.path).path not in ("/v1/chat/completions", "/v1/responses"):
+            self._others()
+            return
         raw = self.rfile.read(int(self.headers["content-length"]))
         body = msgspec.json.decode(raw)
-        if urlsplit(self.path).path not in ("/v1/chat/completions", "/v1/responses"):
-            self._whole(404, b"{}")
-            return
         asked = Asked(body, {name.lower(): value for name, value in self.headers.items()}, raw, self.path)
         match self.server.stand_in.reply(asked):
             case Fails(status, told, headers):

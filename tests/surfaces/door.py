@@ -391,7 +391,8 @@ def serving(home: Path, *arguments: str, anew: bool = False, **settings: str) ->
     """
     asked = ("serve", "--port", "0", "--home", str(home), *arguments)
     process = (Anew if anew else Running)(*asked, home=home, settings=settings)
-    greeting = process.printed(5 if "--trust-loopback" in arguments else 4)
+    chats = bool(settings.get("SOUVENANCE_CHAT_BASE_URL"))
+    greeting = process.printed(4 + ("--trust-loopback" in arguments) + chats)
     found = re.search(r"at (http://\S+)$", "".join(greeting[:1]))
     if found is None:
         process.send(signal.SIGKILL)

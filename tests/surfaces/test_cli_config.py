@@ -98,7 +98,7 @@ def test_every_setting_that_holds_a_key_is_secret():
         ("index_mb = 'x'", "index_mb must be a whole number above 0, not 'x'", ""),
         ("index_mb = 1.5", "index_mb must be text, a whole number, true or false", ""),
         ("metrics = 'yes'", "metrics must be 0 or 1, not 'yes'", ""),
-        ("log = 'loud'", "log must be one of text, json, off, not 'loud'", ""),
+        ("log = 'loud'", "log must be one of text, requests, json, off, not 'loud'", ""),
         ("public_url = 'http://far'", "public_url must begin with https://", "Put TLS"),
         ("home = '/else'", "home can't be set in a file", "Use --home or SOUVENANCE_HOME."),
     ],
@@ -170,3 +170,27 @@ def test_the_defaults_that_are_shown_are_those_that_hold(home):
     assert (told.limits, told.chat) == (found.limits, found.chat)
     assert (told.model, told.telemetry) == (found.model, found.telemetry)
     assert SETTINGS["log"].default == found.telemetry.log
+
+
+def test_check_says_that_settings_can_be_used_and_makes_nothing(home):
+    assert souvenance("config", "check", home=home).out == "ok: 2 settings given, the others by default\n"
+    assert not home.exists()
+
+
+def test_check_names_every_secret_file_that_can_t_be_read(home, tmp_path):
+    key = tmp_path / "key"
+    key.write_text("k")
+    key.chmod(0o644)
+    settings = {
+        "SOUVENANCE_WEBHOOK_SECRET": "s",
+        "SOUVENANCE_MODEL_API_KEY": f"@{key}",
+        "SOUVENANCE_CHAT_BASE_URL": "http://127.0.0.1:1/v1",
+        "SOUVENANCE_CHAT_API_KEY": f"@{tmp_path}/none",
+    }
+    failed = souvenance("config", "check", home=home, settings=settings, exit_code=11)
+    assert f"{key} is open to other users" in failed.err and f"{tmp_path}/none is missing" in failed.err
+
+
+def test_check_refuses_a_bad_setting_as_every_command_does(home):
+    failed = souvenance("config", "check", home=home, settings={"SOUVENANCE_LOG": "loud"}, exit_code=11)
+    assert "SOUVENANCE_LOG" in failed.err

@@ -120,3 +120,20 @@ def test_traces_are_asked_for_by_the_standard_variables():
     ).telemetry.traces
     assert not settings_from({**asked, "OTEL_SDK_DISABLED": "true"}).telemetry.traces
     assert not settings_from({**asked, "OTEL_TRACES_EXPORTER": "none"}).telemetry.traces
+
+
+def test_requests_can_be_told_in_one_line_each_beside_what_people_are_told(capsys):
+    CURRENT.set("r-1")
+    log = Log("requests")
+    log.request(level="info", door="memory", operation="memory.put", status=201, milliseconds=6.97)
+    log.say("Souvenance stopped.")
+    CURRENT.set("")
+    line, said = written(capsys).splitlines()
+    when, told = line.split(" ", 1)
+    assert when.endswith("Z") and said == "Souvenance stopped."
+    assert told == "door=memory operation=memory.put status=201 milliseconds=6.97 request_id=r-1"
+
+
+@pytest.mark.parametrize("style", ["text", "off"])
+def test_the_other_styles_tell_of_no_request(style):
+    assert not Log(style).tells_requests

@@ -34,7 +34,7 @@ def lived(home, model, log):
     return secrets, metrics, stopped.out + stopped.err
 
 
-@pytest.mark.parametrize("log", ["json", "text", "off"])
+@pytest.mark.parametrize("log", ["json", "requests", "text", "off"])
 def test_neither_the_log_nor_the_metrics_of_a_busy_session_hold_a_word_a_name_or_a_key_of_it(home, log):
     with a_stand_in() as model:
         secrets, metrics, written = lived(home, model, log)
@@ -49,7 +49,8 @@ def test_neither_the_log_nor_the_metrics_of_a_busy_session_hold_a_word_a_name_or
         assert {name for one in told for name in one} <= FIELDS
         assert all(one["request_id"] for one in told if one["event"] == "request")
         assert {one.get("error") for one in told} >= {"namespace_denied", "cap_op_mismatch", "not_found"}
-    elif log == "text":
+    elif log in ("text", "requests"):
         assert written.splitlines()[-1] == "Souvenance stopped."
+        assert ("door=memory operation=memory.put status=201 " in written) is (log == "requests")
     else:
         assert written == ""

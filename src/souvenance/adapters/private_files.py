@@ -15,6 +15,7 @@ from souvenance.domain.uploads import Upload
 from souvenance.errors import Misconfigured
 
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+_NOT_OF_A_GROUP = stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP
 
 
 def make_private_folder(path: Path) -> None:
@@ -51,11 +52,16 @@ def exists(path: Path) -> bool:
         return path.exists()
 
 
-def read_private(path: Path) -> str:
-    """Raises: Misconfigured if the file is missing, a link, or open to others."""
+def read_private(path: Path, *, mounted: bool = False) -> str:
+    """`mounted` also takes what Kubernetes, Docker and systemd mount: root's file, or link to one, that our
+    group may read. Raises: Misconfigured if the file is missing, a link, or open to others."""
     try:
-        with files.open_regular(path, files.NO_LINK) as file:
-            if files.others_may(os.fstat(file.fileno())):
+        named = path.lstat()
+        linked = mounted and named.st_uid == 0 and not files.is_mine(named)
+        with files.open_regular(path, 0 if linked else files.NO_LINK) as file:
+            status = os.fstat(file.fileno())
+            given = linked and status.st_uid == 0
+            if files.others_may(status, _NOT_OF_A_GROUP if given else files.OTHERS):
                 raise Misconfigured(f"{path} is open to other users", hint=f"Run: chmod 600 {path}")
             return file.read().decode()
     except UnicodeDecodeError:
@@ -77,7 +83,9 @@ def open_regular(path: SourceFile) -> IO[bytes]:
 
 def secret_of(given: str) -> str:
     """What was given, or what the file says that '@' names. Raises: Misconfigured."""
-    return read_private(Path(given[1:]).expanduser()).strip() if given.startswith("@") else given
+    if not given.startswith("@"):
+        return given
+    return read_private(Path(given[1:]).expanduser(), mounted=True).strip()
 
 
 def names_in(folder: Path) -> list[str]:

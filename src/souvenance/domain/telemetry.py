@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from souvenance.patterns import pattern
 
-TEXT, JSON, OFF = "text", "json", "off"
-LOGS = (TEXT, JSON, OFF)
+TEXT, REQUESTS, JSON, OFF = "text", "requests", "json", "off"
+LOGS = (TEXT, REQUESTS, JSON, OFF)
 
 
 class TelemetrySettings(Struct, frozen=True):
     log: str = TEXT
-    """How the server logs: in lines for people, as one JSON object per line, or not at all."""
+    """How the server logs: in lines for people, with one for each request or without, as one JSON object per
+    line, or not at all."""
     metrics: bool = False
     """Whether it counts, and tells Prometheus."""
     traces: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from msgspec import Struct
 
@@ -30,6 +30,14 @@ def below(url: str, path: str) -> str:
     """The address of what an endpoint has under that path; the query of its own address stays behind it."""
     parts = urlsplit(url)
     return parts._replace(path=f"{parts.path.rstrip('/')}{path}").geturl()
+
+
+def asking(url: str, query: str) -> str:
+    """The address with a client's query behind its own. What its own says, no client changes."""
+    parts = urlsplit(url)
+    own = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    added = [one for one in query.split("&") if one and unquote_plus(one.partition("=")[0]) not in own]
+    return parts._replace(query="&".join(filter(None, (parts.query, *added)))).geturl()
 
 
 class Upstream(Struct, frozen=True):
@@ -75,3 +83,10 @@ class ChatSettings(Struct, frozen=True):
         """Where the model is asked for: the longest prefix decides."""
         found = [one for one in self.upstreams if model.startswith(one.prefix)]
         return max(found, key=lambda one: len(one.prefix), default=None)
+
+    @property
+    def forwards(self) -> str:
+        """Where the models are asked for, in words."""
+        return ", ".join(
+            f"{one.prefix}* to {one.url}" if one.prefix else f"to {one.url}" for one in self.upstreams
+        )

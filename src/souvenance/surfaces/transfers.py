@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -10,6 +10,7 @@ from typing import IO, Any, Protocol
 from souvenance.agents.archives import ReadsArchive, WritesArchive
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.uploads import Upload
+from souvenance.errors import SouvenanceError
 
 ARCHIVE = "souvenance"
 FILES = (
@@ -68,6 +69,10 @@ class Transfers(Protocol):
 
     def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
         """Open a file or a URL of the given kind; without one, the kind is recognised."""
+        ...
+
+    def complaints(self, settings: Any) -> Iterable[SouvenanceError]:
+        """What would keep these settings from working, as far as it shows without opening the store."""
         ...
 
     def back_up(

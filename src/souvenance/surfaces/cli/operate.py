@@ -10,6 +10,7 @@ from queue import SimpleQueue
 import click
 from click.shell_completion import get_completion_class
 
+from souvenance.config import Settings
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
@@ -83,13 +84,14 @@ def serve(
         memory,
         settings,
         Address(host, port, allow_remote, host_name),
-        lambda url: _greet(url, settings.home, memory.made, trusting=trust_loopback),
+        lambda url: _greet(url, settings, memory.made, trusting=trust_loopback),
         doors=doors_of(memory, settings, _ServedFiles(shell)),
         trusting=trust_loopback,
     )
 
 
-def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
+def _greet(url: str, settings: Settings, made: bool, *, trusting: bool) -> None:
+    home = settings.home
     new = " (new: only you can read its keys and the owner's cap)" if made else ""
     say(f"Souvenance serves {home}{new} at {url}")
     say(
@@ -98,6 +100,8 @@ def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
     )
     say(f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())')
     say("In a browser: souvenance open")
+    if settings.chat.upstreams:
+        say(f"OpenAI's clients: base_url={url}/v1. The chat door is on and forwards {settings.chat.forwards}")
     if trusting:
         say("Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.")
 
@@ -148,7 +152,7 @@ def status(shell: Shell) -> None:
 
 @click.group("config", cls=Group, section=OPERATE)
 def config() -> None:
-    """Show the settings."""
+    """Show and check the settings."""
 
 
 @config.command("show")
@@ -158,6 +162,25 @@ def show_config(shell: Shell) -> None:
     settings = shell.settings.shown()
     rows = [("setting", "value", "from"), *((one.name, one.value, one.source) for one in settings)]
     shell.show(settings, lambda: table(rows))
+
+
+@config.command("check")
+@pass_shell
+def check_config(shell: Shell) -> None:
+    """Check that each setting can be used.
+
+    That is its name, its value, the file of a secret, and the extra that it needs.
+    """
+    settings = shell.settings
+    found = list(shell.transfers.complaints(settings))
+    if found:
+        for one in found[1:]:
+            click.echo(f"{one.code}: {one.detail}\n  {one.hint}", err=True)
+        raise found[0]
+    given = len(settings.given)
+    shell.show(
+        {"given": given, "ok": True}, lambda: f"ok: {counted(given, 'setting')} given, the others by default"
+    )
 
 
 @click.command(cls=Command, section=OPERATE)

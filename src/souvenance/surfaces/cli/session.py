@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -241,3 +242,10 @@ def file_text(path: str | Path) -> str:
         raise InvalidInput(f"{path} can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{path} is not text") from None
+
+
+def this_program() -> tuple[str, ...]:
+    """This program, as another one can start it from anywhere."""
+    script = Path(sys.argv[0])
+    runs = script.name == "souvenance" and script.is_file() and os.access(script, os.X_OK)
+    return (str(script.absolute()),) if runs else (sys.executable, "-m", "souvenance")

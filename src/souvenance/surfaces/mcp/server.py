@@ -220,9 +220,16 @@ class Tool(Struct, frozen=True):
         except (msgspec.MsgspecError, RecursionError) as error:
             raise InvalidInput(
                 f"the arguments of {self.name} can't be read: {error}",
-                hint="Call it again with arguments that fit its input schema.",
+                hint=f"{self.name} takes {self._takes()}.",
             ) from None
         return await self.work(memory, read)
+
+    def _takes(self) -> str:
+        """The names of its arguments."""
+        schema = schema_of(self.arguments)
+        needed = schema.get("required", ())
+        names = [f"{name} (required)" if name in needed else name for name in schema["properties"]]
+        return ", ".join(names) or "no arguments"
 
 
 async def _remember(memory: PersonsMemory, asked: Remember) -> Answer:
@@ -391,7 +398,8 @@ def make_server(memory_of: MemoryOf) -> Server[Any]:
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = TOOLS.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {cut(defuse(params.name), 100)}")
+            unknown = f"Unknown tool: {cut(defuse(params.name), 100)}. There are: {', '.join(TOOLS)}"
+            raise MCPError(types.INVALID_PARAMS, unknown)
         return await _called(tool, memory_of(context), params.arguments or {})
 
     async def list_resources(context: Context, params: Any) -> types.ListResourcesResult:

@@ -46,6 +46,11 @@ class RecalledForTurn(Struct, frozen=True):
     failed: bool = False
     """Whether there may be more that memory could not give."""
 
+    @property
+    def count(self) -> int:
+        """How many memories are in it."""
+        return injection.count(self.background)
+
 
 class ChatConversation:
     def __init__(

@@ -14,17 +14,19 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
 
 import msgspec
 from msgspec import Raw, Struct
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match
 from starlette.routing import Route as WebRoute
 from starlette.types import Receive, Scope, Send
 
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
+from souvenance.domain.names import ALL
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
@@ -83,7 +85,7 @@ def listed(
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
 
 _STREAM = "text/event-stream"
-_MEMORY = "x-souvenance-memory"
+_MEMORY, _RECALLED = "x-souvenance-memory", "x-souvenance-recalled"
 _BY_RIGHTS = {
     (True, True): "read-write",
     (True, False): "read-only",
@@ -99,30 +101,31 @@ _T = TypeVar("_T")
 
 
 _VERSION = "/v1/"
+_METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
 _OF_MEMORY = frozenset(route.path.split("/")[2] for route in ROUTES)
 """The second step of the paths of our own API."""
 
 
 class UnknownPath(BaseRoute):
-    """Answers what no route takes below /v1/ in the shape that OpenAI's clients read. It comes last."""
+    """What no route of ours takes below /v1/: `answer`, unless only the method is wrong. It comes last."""
 
-    def __init__(self, routes: Sequence[WebRoute]) -> None:
-        self._routes = routes
+    def __init__(self, routes: Sequence[WebRoute], answer: Endpoint) -> None:
+        self._routes, self.endpoint = routes, answer
+        self.path = f"{_VERSION}{{other}}"
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope["path"] if scope["type"] == "http" else ""
         theirs = path.startswith(_VERSION) and path.split("/")[2] not in _OF_MEMORY
-        return (Match.FULL if theirs else Match.NONE), {}
+        return (Match.FULL if theirs else Match.NONE), {"endpoint": self.endpoint}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         known = [route for route in self._routes if route.matches(scope)[0] is Match.PARTIAL]
-        if known:
+        allowed = {one for route in known for one in route.methods or ()} if known else _METHODS
+        if known or scope["method"] not in allowed:
             answer = refusal(e.MethodNotAllowed("this path has no such method"))
-            answer.headers["allow"] = ", ".join(
-                sorted({one for route in known for one in route.methods or ()})
-            )
+            answer.headers["allow"] = ", ".join(sorted(allowed))
         else:
-            answer = refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
+            answer = await self.endpoint(Request(scope, receive, send))
         await answer(scope, receive, send)
 
 
@@ -153,7 +156,7 @@ class ChatDoor:
             WebRoute(PATHS[2], _refusing(self._models), methods=["GET"]),
             WebRoute(PATHS[3].replace("}", ":path}"), _refusing(self._model), methods=["GET"]),
         ]
-        return [*routes, UnknownPath(routes)]
+        return [*routes, UnknownPath(routes, _refusing(self._others))]
 
     def described(self) -> api.Paths:
         return _DESCRIBED
@@ -207,8 +210,13 @@ class ChatDoor:
             talk.body,
             lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
         )
-        answer = await self._upstreams.ask(upstream, "POST", talk.dialect.path, request.headers, body)
-        said = {**HEADERS, **claim.echoed, _MEMORY: _what_memory_did(caller, conversation, recalled)}
+        answer = await self._upstreams.ask(upstream, talk.dialect.path, request, body)
+        said = {
+            **HEADERS,
+            **claim.echoed,
+            _MEMORY: _what_memory_did(caller, conversation, recalled),
+            _RECALLED: str(recalled.count),
+        }
         return await self._passed_on(answer, said, talk, conversation)
 
     def _conversation(
@@ -315,11 +323,55 @@ class ChatDoor:
             raise _unserved()
         return json_answer(200, found)
 
+    async def _others(self, request: Request) -> Response:
+        """What the endpoint answers to a request that we know nothing of. No memory is read or written.
+
+        What an endpoint keeps (files, stored answers) is of its one key, so of everybody behind this door:
+        a token of some of them may only POST.
+        """
+        sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
+        caller = await self._admitted(request, sent.content)
+        everybody = caller.grant.wid == ALL and ALL in caller.grant.peers
+        if request.method != "POST" and not everybody:
+            raise e.CapScopeMismatch(
+                "what the endpoint keeps is everybody's, and the cap does not reach everybody",
+                hint="Use a cap for workspace '*' with peers '*'.",
+            )
+        path, body, model = _path_of(request), sent.read(), ""
+        talk = None
+        if body and "json" in request.headers.get("content-type", ""):
+            talk = await _aside(body, lambda: Talk(COMPLETIONS, body))
+            model = talk.model
+        upstream = self._settings.serving(model)
+        if upstream is None:
+            raise _unserved()
+        if talk is not None:
+            body = talk.onward(upstream.named(model), "", ())
+        answer = await self._upstreams.ask(upstream, path, request, body or None)
+        headers = {**passed_on(answer.headers), **HEADERS, _MEMORY: "not-used"}
+        return StreamingResponse(_pieces(answer), answer.status_code, headers)
+
     async def _list(self, upstream: Upstream, request: Request) -> httpx.Response:
         """All that the endpoint answers if it is asked for its models. Raises: UpstreamUnreachable."""
-        answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
+        answer = await self._upstreams.ask(upstream, "/models", request)
         await whole(answer)
         return answer
+
+
+def _path_of(request: Request) -> str:
+    """The path below /v1, as it was written. Raises: NotFound for one that leads out of there."""
+    path: str = request.scope["raw_path"].decode("latin-1")
+    if not path.startswith(_VERSION) or {".", ".."} & set(unquote(path).replace("\\", "/").split("/")):
+        raise e.NotFound("there is no such path", hint="See /openapi.json.")
+    return path[len(_VERSION) - 1 :]
+
+
+async def _pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in answer.aiter_bytes():
+            yield piece
+    finally:
+        await answer.aclose()
 
 
 def _unchanged(answer: httpx.Response) -> Response:

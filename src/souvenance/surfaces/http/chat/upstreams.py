@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from souvenance.domain.telemetry import onward
-from souvenance.domain.upstream import ChatSettings, Upstream, below
+from souvenance.domain.upstream import ChatSettings, Upstream, asking, below
 from souvenance.errors import Misconfigured, UpstreamUnreachable
 from souvenance.extras import install
 from souvenance.http_client import is_loopback, proxy_of
@@ -34,7 +34,7 @@ _SENT_ON = ("accept", "content-type", "idempotency-key", "openai-beta", "x-clien
 _BETWEEN_US = """
     connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade
     content-encoding content-length set-cookie server date alt-svc strict-transport-security
-    x-hermes-user-id x-hermes-session-key x-hermes-session-id x-souvenance-memory
+    x-hermes-user-id x-hermes-session-key x-hermes-session-id x-souvenance-memory x-souvenance-recalled
 """
 _KEPT_BACK = frozenset(_BETWEEN_US.split())
 """Headers of an endpoint that are about its connection to us."""
@@ -86,24 +86,31 @@ class Upstreams:
             yield
 
     async def ask(
-        self, upstream: Upstream, method: str, path: str, headers: Headers, body: bytes | None = None
+        self, upstream: Upstream, path: str, request: Request, body: bytes | None = None
     ) -> httpx.Response:
-        """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
+        """The endpoint's answer to a client's request, whatever it is, as far as its headers.
+
+        Raises: UpstreamUnreachable.
+        """
         import httpx
 
-        connection = self._connections[upstream]
+        connection, headers = self._connections[upstream], request.headers
+        query, address = request.scope["query_string"].decode("latin-1"), connection.addresses.get(path)
         sent = {name: headers[name] for name in _SENT_ON if name in headers}
         known = {**connection.headers, **sent, **onward()}
-        request = httpx.Request(
-            method,
-            connection.addresses[path],
+        with reaching():
+            if address is None or query:
+                address = httpx.URL(asking(below(upstream.url, path), query))
+        onward_request = httpx.Request(
+            "GET" if request.method == "HEAD" else request.method,
+            address,
             # The bytes that came: a value may hold others than ASCII, which httpx would refuse as text.
             headers=[(name.encode(), value.encode("latin-1")) for name, value in known.items()],
             content=body,
             extensions=self._extensions,
         )
         with reaching():
-            return await connection.transport.handle_async_request(request)
+            return await connection.transport.handle_async_request(onward_request)
 
 
 @contextmanager

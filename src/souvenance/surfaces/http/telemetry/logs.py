@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from souvenance.domain.telemetry import CURRENT, JSON, OFF
+from souvenance.domain.telemetry import CURRENT, JSON, OFF, REQUESTS
 
 _OWN_WORDS = ("souvenance", "uvicorn")
 """Whose messages are known to quote nothing."""
@@ -34,6 +34,19 @@ class Log:
     @property
     def structured(self) -> bool:
         return self._style == JSON
+
+    @property
+    def tells_requests(self) -> bool:
+        return self._style in (JSON, REQUESTS)
+
+    def request(self, *, level: str, **fields: Any) -> None:
+        """How a request ended."""
+        if self.structured:
+            self.tell("request", level=level, **fields)
+        else:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            told = " ".join(f"{name}={value}" for name, value in fields.items())
+            self._write(f"{now} {told} request_id={CURRENT.get()}")
 
     def tell(self, event: str, *, level: str = "info", **fields: Any) -> None:
         """An event, in the structured log alone."""

@@ -12,7 +12,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
@@ -37,9 +37,8 @@ RouteNames = dict[Any, RouteName]
 
 def names_of(door: str, routes: Iterable[BaseRoute], by: str = "path") -> RouteNames:
     """The names of a door's routes: their paths as they spell them, or another attribute that they have."""
-    return {
-        route.endpoint: RouteName(door, getattr(route, by)) for route in routes if isinstance(route, Route)
-    }
+    named = ((getattr(route, "endpoint", None), route) for route in routes)
+    return {answer: RouteName(door, getattr(route, by)) for answer, route in named if answer is not None}
 
 
 _FIRST_REFUSAL = 400
@@ -72,8 +71,7 @@ class ObservedRequest:
         if self._span is not None:
             self._span.end_request(route, self.status, self.error)
         if observer.log is not None and not (route.door == UPKEEP and 0 < self.status < _FIRST_REFUSAL):
-            observer.log.tell(
-                "request",
+            observer.log.request(
                 level="error" if not 0 < self.status < _FIRST_FAULT else "info",
                 door=route.door,
                 operation=route.operation,
@@ -191,11 +189,11 @@ def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver 
     """What sees the server meanwhile; None if nothing is asked for. Raises: Misconfigured."""
     metrics = _metrics() if asked.metrics else None
     tracing = _tracing() if asked.traces else None
-    if metrics is None and tracing is None and not log.structured:
+    if metrics is None and tracing is None and not log.tells_requests:
         yield None
         return
     try:
-        yield TelemetryObserver(log=log if log.structured else None, metrics=metrics, tracing=tracing)
+        yield TelemetryObserver(log=log if log.tells_requests else None, metrics=metrics, tracing=tracing)
     finally:
         if tracing is not None:
             tracing.close()

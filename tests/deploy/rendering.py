@@ -1,0 +1,53 @@
+"""Renders the Helm chart with Go's own templates and holds it against Kubernetes' schemas.
+
+It runs where these are installed, with the folder of the chart and, on standard input, values as JSON.
+The chart uses only what Go's templates know, so this is what Helm makes of it, but for Helm's own checks.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import go_template
+import kubernetes_validate
+import yaml
+
+chart = Path(sys.argv[1])
+
+
+def merged(under, over):
+    """Both, as Helm puts values over those of the chart."""
+    both = {**under, **over}
+    return {
+        name: merged(under[name], value)
+        if isinstance(value, dict) and isinstance(under.get(name), dict)
+        else value
+        for name, value in both.items()
+    }
+
+
+values = merged(yaml.safe_load((chart / "values.yaml").read_text("utf-8")), json.load(sys.stdin))
+known = {
+    "Values": values,
+    "Release": {"Name": "memory", "Namespace": "agents"},
+    "Chart": yaml.safe_load((chart / "Chart.yaml").read_text("utf-8")),
+}
+parts = (chart / "templates/_parts.tpl").read_text("utf-8")
+rendered = {}
+with tempfile.TemporaryDirectory() as folder:
+    place = Path(folder)
+    (place / "values").write_text(json.dumps(known), "utf-8")
+    for path in sorted((chart / "templates").glob("*.[yt][ax][mt]*")):
+        (place / "template").write_text(parts + path.read_text("utf-8"), "utf-8")
+        go_template.render_template(str(place / "template"), str(place / "values"), str(place / "out"))
+        rendered[path.name] = (place / "out").read_text("utf-8")
+        assert "<no value>" not in rendered[path.name], path.name
+
+made = [
+    one for name in rendered if name.endswith(".yaml") for one in yaml.safe_load_all(rendered[name]) if one
+]
+for one in made:
+    for version in ("1.29", "1.37"):
+        kubernetes_validate.validate(one, version, strict=True)
+print(json.dumps({"made": made, "notes": rendered["NOTES.txt"]}))

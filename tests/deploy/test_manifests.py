@@ -1,0 +1,171 @@
+"""What is in deploy/: the Helm chart, the units for systemd and launchd, and compose.yaml beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import plistlib
+import re
+import subprocess
+from functools import cache
+
+import pytest
+import yaml
+
+from deploy.image import ROOT
+from environments import client_program
+from processes import PATIENCE_SECONDS
+from souvenance.config import settings_from
+
+CHART = ROOT / "deploy/helm/souvenance"
+UNIT = ROOT / "deploy/systemd/souvenance.service"
+AGENT = ROOT / "deploy/launchd/io.souvenance.server.plist"
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+BOUNDED = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+
+
+@cache
+def rendered(values):
+    """What the chart makes of values (as JSON), held against Kubernetes' own schemas."""
+    program = (client_program("kubernetes-1.37.0"), ROOT / "tests/deploy/rendering.py", CHART)
+    ran = subprocess.run(program, input=values, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def made(**values):
+    found = rendered(json.dumps(values))["made"]
+    return {one["kind"]: one for one in found}
+
+
+EVERYTHING = {
+    "servers": 2,
+    "workers": 3,
+    "secret": "memory-secret",
+    "keys": "memory-keys",
+    "hostNames": ["memory.example", "memory"],
+    "storage": {"className": "fast"},
+    "settings": {"SOUVENANCE_STORE": "@/run/secrets/souvenance/store", "SOUVENANCE_BODY_BYTES": 'a"b'},
+}
+
+
+def pod(found):
+    return found["spec"]["template"]["spec"]
+
+
+def test_the_chart_makes_one_server_with_a_disk_and_a_service_that_finds_it():
+    found = made()
+    assert found.keys() == {"StatefulSet", "Service"}
+    servers = found["StatefulSet"]["spec"]
+    assert servers["replicas"] == 1
+    labels = servers["template"]["metadata"]["labels"]
+    assert servers["selector"]["matchLabels"].items() <= labels.items()
+    assert found["Service"]["spec"]["selector"].items() <= labels.items()
+    [claim] = servers["volumeClaimTemplates"]
+    assert claim["metadata"]["name"] == "memory" and "storageClassName" not in claim["spec"]
+
+
+@pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["alone", "everything"])
+def test_every_container_is_bounded_and_every_mount_has_its_volume(values):
+    for found in made(**values).values():
+        if found["kind"] == "Service":
+            continue
+        spec = pod(found)
+        assert spec["securityContext"]["runAsNonRoot"] and spec["automountServiceAccountToken"] is False
+        claims = found["spec"].get("volumeClaimTemplates", [])
+        volumes = {one["name"] for one in spec["volumes"]} | {one["metadata"]["name"] for one in claims}
+        for container in (*spec["containers"], *spec.get("initContainers", ())):
+            assert container["securityContext"] == BOUNDED
+            assert {one["name"] for one in container["volumeMounts"]} <= volumes
+
+
+def test_secrets_come_as_files_and_keys_before_the_server_begins():
+    found = made(**EVERYTHING)
+    assert found.keys() == {"StatefulSet", "Service", "Deployment"}
+    for one in (found["StatefulSet"], found["Deployment"]):
+        [container], [keys] = pod(one)["containers"], pod(one)["initContainers"]
+        assert {"name": "SOUVENANCE_STORE", "value": "@/run/secrets/souvenance/store"} in container["env"]
+        assert {"name": "SOUVENANCE_BODY_BYTES", "value": 'a"b'} in container["env"]
+        assert keys["name"] == "keys" and "memory-keys" in json.dumps(pod(one)["volumes"])
+        for probe in ("readinessProbe", "livenessProbe", "startupProbe"):
+            [host] = container[probe]["httpGet"]["httpHeaders"]
+            assert host == {"name": "Host", "value": "memory.example"}
+    assert found["Deployment"]["spec"]["replicas"] == 3
+    assert pod(found["Deployment"])["containers"][0]["args"][0] == "work"
+
+
+def test_the_chart_is_of_this_version_and_its_settings_are_settings(tmp_path):
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text("utf-8"))
+    values = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    version = re.search(r'__version__ = "(.+)"', (ROOT / "src/souvenance/version.py").read_text("utf-8"))[1]
+    assert chart["version"] == chart["appVersion"] == values["image"]["tag"] == version
+    assert settings_from(values["settings"], str(tmp_path)).telemetry.metrics
+
+
+def test_the_notes_say_how_to_get_the_owner_s_token():
+    assert "-n agents exec memory-0 -- cat" in rendered("{}")["notes"]
+
+
+def verified(unit, *how):
+    folder = unit.parent / "run"
+    folder.mkdir(exist_ok=True)
+    return subprocess.run(
+        ["systemd-analyze", *how, "verify", unit],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+    )
+
+
+def test_systemd_finds_nothing_wrong_with_the_unit_but_a_program_that_is_not_installed(tmp_path):
+    """The program is another, for none is in /opt here. All else stands as it is."""
+    unit = tmp_path / UNIT.name
+    unit.write_text(UNIT.read_text("utf-8").replace("/opt/souvenance/bin/souvenance", "/usr/bin/true"))
+    ran = verified(unit)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    unit.write_text(unit.read_text("utf-8").replace("ProtectSystem=strict", "ProtectSistem=strict"))
+    assert "ProtectSistem" in verified(unit).stderr
+
+
+def test_systemd_calls_the_unit_s_exposure_ok(tmp_path):
+    ran = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=25", "--no-pager", UNIT],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert ran.returncode == 0, ran.stdout[-400:] + ran.stderr
+
+
+def test_the_agent_of_launchd_starts_the_same_as_the_unit():
+    agent = plistlib.loads(AGENT.read_bytes())
+    unit = UNIT.read_text("utf-8")
+    assert " ".join(agent["ProgramArguments"]) in unit
+    assert agent["Umask"] == 0o077 and f"{agent['Umask']:04o}" in unit
+
+
+def test_compose_starts_one_bounded_service_and_the_others_by_profile():
+    services = COMPOSE["services"]
+    assert {name for name, one in services.items() if "profiles" not in one} == {"souvenance"}
+    assert {name: one["profiles"] for name, one in services.items() if "profiles" in one} == {
+        "postgres": ["postgres"],
+        "s3": ["s3"],
+    }
+    ours = services["souvenance"]
+    assert ours["read_only"] and ours["cap_drop"] == ["ALL"]
+    assert all(port.startswith("127.0.0.1:") for port in ours["ports"])
+    named = {volume.split(":")[0] for one in services.values() for volume in one["volumes"]}
+    assert {one for one in named if not one.startswith("$")} == COMPOSE["volumes"].keys()
+
+
+def test_what_compose_sets_are_settings_with_and_without_the_variables_that_it_reads(tmp_path):
+    given = COMPOSE["services"]["souvenance"]["environment"]
+    defaults = {name: re.sub(r"\$\{\w+:-(.*)\}", r"\1", value) for name, value in given.items()}
+    assert settings_from(defaults, str(tmp_path)).store is None
+    named = {**defaults, "SOUVENANCE_STORE": "@/run/secrets/store"}
+    assert settings_from(named, str(tmp_path)).store == "@/run/secrets/store"
