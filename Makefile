@@ -114,18 +114,20 @@ $(READY): $(SERVE_READY) requirements.lock
 	@$(BIN)/python $(INSTALL) --quiet -r requirements.lock
 	@touch $@
 
-# Chromium and npm, which the suite drives. Only root may install packages; what is there already stays as it is.
+# What the suite drives: Chromium, npm, Go (Helm's templates are Go's), and what checks units and signs releases. Only
+# root may install packages; what is there already stays as it is.
 # Of Chromium the part that never has a window is the quicker by far; the whole does where that can't be had.
 debian:
-	@for program in chromium-headless-shell npm; do \
+	@for wanted in chromium-headless-shell npm go:golang-go systemd-analyze:systemd ssh-keygen:openssh-client; do \
+	    program=$${wanted%:*} package=$${wanted#*:}; \
 	    command -v $$program >/dev/null && continue; \
-	    echo "Installing $$program ..."; \
+	    echo "Installing $$package ..."; \
 	    export DEBIAN_FRONTEND=noninteractive; \
 	    apt-get -qq -o DPkg::Lock::Timeout=300 update && \
-	    apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $$program >/dev/null; \
+	    apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $$package >/dev/null; \
 	    command -v $$program >/dev/null || command -v $${program%-headless-shell} >/dev/null || { \
 	        echo "The suite needs $$program, and it could not be installed." \
-	            "As root: apt-get install -y --no-install-recommends $$program" >&2; exit 1; }; \
+	            "As root: apt-get install -y --no-install-recommends $$package" >&2; exit 1; }; \
 	done
 
 clients: $(CLIENTS_READY) $(NPM_READY)
@@ -183,8 +185,7 @@ lock:
 	$(COMPILE) pyproject.toml $(FRAMEWORKS:%=--extra %) --extra client -o tests/requirements/frameworks.lock
 	$(COMPILE) pyproject.toml --extra crewai --extra client $(CREWAI_WITHOUT:%=--no-emit-package %) \
 	    -o tests/requirements/crewai.lock
-	printf 'kubernetes-validate==1.37.0\ngo-template==0.0.3\n' | \
-	    $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
+	echo kubernetes-validate==1.37.0 | $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
 	for folder in tests/mcp_door/conformance tests/inspector/axe tests/chat/vercel_ai; do \
 	    (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
 	        --ignore-scripts --no-audit --no-fund) || exit 1; done
