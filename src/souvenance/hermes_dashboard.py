@@ -208,7 +208,7 @@ def _facts(memory: _OwnerMemory, observer: str) -> list[inspection.Fact]:
     target = None if observer == peer else peer
     card = memory.part("read", READ_CARD, ReadCard(workspace_id=workspace, peer_id=observer, target=target))
     texts = (card and card.peer_card) or []
-    return [inspection.Fact(text, False, None, None, None, None, []) for text in texts]
+    return [inspection.Fact(text, False, None, None, None, None, None, []) for text in texts]
 
 
 def _recall(given: AskRecall) -> RecallPage:
