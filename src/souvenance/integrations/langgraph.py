@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from souvenance.domain.limits import RECALL_MOST
-from souvenance.errors import Conflict, InvalidInput, NotFound, Unsupported
+from souvenance.errors import Conflict, Denied, InvalidInput, NotFound, Unsupported
 from souvenance.integrations import framework
 from souvenance.integrations.namespaces import labels_of, namespace_of
 from souvenance.memory.results import Line
@@ -34,6 +34,7 @@ with framework("langgraph"):
         Result,
         SearchItem,
         SearchOp,
+        TTLConfig,
     )
 
 _ITEM = "item"
@@ -55,12 +56,14 @@ class _Keys(Struct):
 class SouvenanceStore(BaseStore):
     """The lines of one owner as items: `("users", "ann")` is the namespace `users.ann`.
 
-    `memory` is a `Memory`, or a `Peer` of it. An item is one line of JSON, and all of it is searched.
+    `memory` is a `Memory`, or a `Peer` of it. An item is one line of JSON, and all of it is searched. `ttl`
+    says how long items live by default, and whether reading one lets it live as long again.
     """
 
-    supports_ttl = False
+    supports_ttl = True
 
-    def __init__(self, memory: LineMethods) -> None:
+    def __init__(self, memory: LineMethods, *, ttl: TTLConfig | None = None) -> None:
+        self.ttl_config = ttl
         self._memory = memory
         self._keys: defaultdict[str, _Keys] = defaultdict(_Keys)
         self._lock = threading.RLock()
@@ -77,6 +80,8 @@ class SouvenanceStore(BaseStore):
         match op:
             case GetOp():
                 line = self._find(namespace_of(op.namespace), op.key)
+                if line is not None and op.refresh_ttl:
+                    self._prolong(line)
                 return None if line is None else Item(**_fields(line))
             case PutOp(value=None):
                 return self._delete(namespace_of(op.namespace), op.key)
@@ -86,7 +91,9 @@ class SouvenanceStore(BaseStore):
                 found = (
                     line for line in self._lines(op) if _passes(_document(line)["value"], op.filter or {})
                 )
-                chosen = islice(found, op.offset, op.offset + op.limit)
+                chosen = list(islice(found, op.offset, op.offset + op.limit))
+                for line in chosen if op.refresh_ttl else ():
+                    self._prolong(line)
                 return [SearchItem(**_fields(line), score=line.score) for line in chosen]
             case ListNamespacesOp():
                 return self._list(op)
@@ -114,8 +121,6 @@ class SouvenanceStore(BaseStore):
             return keys
 
     def _put(self, op: PutOp) -> None:
-        if op.ttl is not None:
-            raise Unsupported("an item can't expire", hint="Leave out ttl.")
         if op.index not in (None, False):
             raise Unsupported("what is searched of an item can't be chosen", hint="Leave out index.")
         namespace = namespace_of(op.namespace)
@@ -124,20 +129,34 @@ class SouvenanceStore(BaseStore):
             document = {"key": op.key, "value": dict(op.value or {})}
             if op.index is False:
                 document["index"] = False
+            if op.ttl is not None:
+                document["ttl"] = op.ttl
             if before is not None:
-                document["created"] = _created(before).timestamp()
-            text = json.dumps(document, ensure_ascii=False)
+                document["created"] = _time(before, "created").timestamp()
             try:
-                if before is not None and before.kind == _ITEM:
-                    id = self._memory.correct(before.id, text)
-                else:
-                    id = self._memory.put(text, namespace=namespace, kind=_ITEM)
-                    if before is not None:
-                        self._memory.correct(before.id)
+                self._store(namespace, document, before)
             except Conflict:  # Another process was quicker: what is put last counts.
                 self._put(op)
-            else:
-                self._keys[namespace].ids[op.key] = id
+
+    def _store(self, namespace: str, document: dict[str, Any], before: Line | None) -> None:
+        """Raises: Conflict if `before` was replaced meanwhile."""
+        text, ttl = json.dumps(document, ensure_ascii=False), document.get("ttl")
+        if before is not None and before.kind == _ITEM and ttl is None and before.expires_at is None:
+            id = self._memory.correct(before.id, text)
+        else:  # A correction ends when its line ends.
+            expires = None if ttl is None else datetime.now(UTC) + timedelta(minutes=ttl)
+            id = self._memory.put(text, namespace=namespace, kind=_ITEM, expires_at=expires)
+            if before is not None:
+                self._memory.correct(before.id)
+        self._keys[namespace].ids[document["key"]] = id
+
+    def _prolong(self, line: Line) -> None:
+        """Let an item that is read live as long again, if the token may write."""
+        document = _document(line)
+        if "ttl" in document:
+            document |= {name: _time(line, name).timestamp() for name in ("created", "updated")}
+            with self._lock, suppress(Conflict, Denied):
+                self._store(line.namespace, document, line)
 
     def _delete(self, namespace: str, key: str) -> None:
         """Erase the item, with what it was before. The oldest goes first, so that none comes back."""
@@ -190,9 +209,10 @@ def _key(line: Line) -> str:
     return str(_document(line)["key"])
 
 
-def _created(line: Line) -> datetime:
-    created = _document(line).get("created")
-    return line.created_at if created is None else datetime.fromtimestamp(created, UTC)
+def _time(line: Line, name: str) -> datetime:
+    """When the item was created or updated."""
+    time = _document(line).get(name)
+    return line.created_at if time is None else datetime.fromtimestamp(time, UTC)
 
 
 def _fields(line: Line) -> dict[str, Any]:
@@ -202,8 +222,8 @@ def _fields(line: Line) -> dict[str, Any]:
         "namespace": labels_of(line.namespace),
         "key": document["key"],
         "value": document["value"],
-        "created_at": _created(line),
-        "updated_at": line.created_at,
+        "created_at": _time(line, "created"),
+        "updated_at": _time(line, "updated"),
     }
 
 

@@ -34,7 +34,7 @@ class SouvenanceMemoryBlock(BaseMemoryBlock[str]):
         if not asked:
             return ""
         lines = await asyncio.to_thread(self.peer.get, asked[-1], limit=self.limit, floor=True)
-        return "\n".join(map(shown, lines))
+        return "\n".join(dict.fromkeys(map(shown, lines)))
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         said: dict[str, list[TranscriptEntry]] = {}

@@ -39,7 +39,8 @@ def memory_tools(
             question: What you want to know, as a question or a few words.
         """
         lines = await asyncio.to_thread(memory.get, question, limit=limit)
-        return "\n".join(shown(line) for line in lines if line.matched) or "Nothing is remembered of that."
+        found = dict.fromkeys(shown(line) for line in lines if line.matched)
+        return "\n".join(found) or "Nothing is remembered of that."
 
     async def remember(statement: str) -> str:
         """Keep a fact for later conversations.

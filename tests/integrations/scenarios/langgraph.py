@@ -1,6 +1,7 @@
 """What the library says of a store: each of its methods, as its documentation describes them."""
 
 import asyncio
+import time
 
 from langgraph.graph import START, StateGraph
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
@@ -210,12 +211,30 @@ def an_item_that_is_not_indexed_has_no_score(world):
 
 def what_the_store_can_not_do_it_refuses_by_name(world):
     store = SouvenanceStore(world.peer)
-    assert not store.supports_ttl
-    assert "TTL" in str(_raised(NotImplementedError, lambda: store.put(DOCS, "a", {"n": 1}, ttl=5)))
-    assert "ttl" in _raised(Unsupported, lambda: store.batch([PutOp(DOCS, "a", {"n": 1}, ttl=5)])).hint
     assert "index" in _raised(Unsupported, lambda: store.put(DOCS, "a", {"n": 1}, index=["n"])).hint
     assert _raised(LineTooLong, lambda: store.put(DOCS, "a", {"text": "x" * 70_000})).hint
     assert store.get(DOCS, "a") is None
+
+
+def an_item_with_a_time_to_live_is_gone_after_it_and_lives_on_while_it_is_read(world):
+    store = SouvenanceStore(world.peer, ttl={"default_ttl": 5, "refresh_on_read": False})
+    store.put(DOCS, "soon", {"n": 1}, ttl=0.02)
+    store.put(DOCS, "later", {"n": 2})
+    store.put(DOCS, "never", {"n": 3}, ttl=None)
+    ends = {line.id: line.expires_at for line in world.peer.list(namespaces="docs")}
+    assert sorted(end is None for end in ends.values()) == [False, False, True]
+    updated = store.get(DOCS, "later", refresh_ttl=True).updated_at
+    (prolonged,) = [line for line in world.peer.list(namespaces="docs") if line.id not in ends]
+    assert prolonged.expires_at > max(end for end in ends.values() if end)
+    assert store.get(DOCS, "later").updated_at == updated
+    store.search(DOCS, query="n", refresh_ttl=False)
+    assert prolonged.id in {line.id for line in world.peer.list(namespaces="docs")}
+    patience = time.monotonic() + 30
+    while store.get(DOCS, "soon"):
+        assert time.monotonic() < patience
+    assert {item.key for item in store.search(DOCS)} == {"later", "never"}
+    store.put(DOCS, "later", {"n": 4}, ttl=None)
+    assert all(line.expires_at is None for line in world.peer.list(namespaces="docs"))
 
 
 def what_others_remembered_is_an_item_too(world):
