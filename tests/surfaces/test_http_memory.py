@@ -44,6 +44,7 @@ def test_put_takes_every_field_and_the_line_gives_each_of_them_back(actor, name)
         "session": "call-7",
         "metadata": {"source": "phone", "nested": {"list": [1, 2.5, None, True]}},
         "occurred_at": "2026-05-25T09:00:00+02:00",
+        "expires_at": "2126-05-25T09:00:00+02:00",
     }
     assert actor.post("/v1/memory/put", json=said).json() == {
         "id": said["id"],
@@ -59,6 +60,7 @@ def test_put_takes_every_field_and_the_line_gives_each_of_them_back(actor, name)
         "kind": "note",
         "text": said["text"],
         "occurred_at": "2026-05-25T07:00:00Z",
+        "expires_at": "2126-05-25T07:00:00Z",
         "metadata": said["metadata"],
         "cap": cap,
         "session": "call-7",
