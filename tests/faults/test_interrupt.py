@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,10 @@ def test_ctrl_c_ends_a_command_with_130_and_leaves_all_as_it_was(tmp_path, asked
     assert "Traceback" not in err
     assert [found["id"] for found in souvenance("--json", "list", home=home).json()["lines"]] == [line]
     souvenance("doctor", home=home)
+
+
+def test_a_line_that_a_thread_stores_while_python_exits_is_stored(tmp_path):
+    program = [sys.executable, Path(__file__).with_name("late_writer.py"), tmp_path / "home"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the last line" in souvenance("list", home=tmp_path / "home").out

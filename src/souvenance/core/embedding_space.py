@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -115,8 +115,8 @@ class Meaning:
         with self._lock:
             if self._ended.is_set() or text in self._remembered or text in self._expected:
                 return
-            self._expected.add(text)
-            self._foreseeing.submit(self._foresee, embedder, text)
+            if self._begun(self._foresee, embedder, text):
+                self._expected.add(text)
 
     def _foresee(self, embedder: Embedder, text: str) -> None:
         try:
@@ -156,9 +156,8 @@ class Meaning:
             self._written_at = now
             if self._burst > _FEW or self._ended.is_set() or now < self._rests_until:
                 return
-            self._coming[_digest(text)] = text
-            if len(self._coming) == 1:
-                self._foreseeing.submit(self._make_coming, embedder)
+            if self._coming or self._begun(self._make_coming, embedder):
+                self._coming[_digest(text)] = text
 
     def _make_coming(self, embedder: Embedder) -> None:
         while True:
@@ -189,12 +188,20 @@ class Meaning:
             self._late_until = now + _REST_MS
         elif missing and embedder is not None:
             with self._lock:
-                if self._ended.is_set():
-                    return [None] * len(texts)
-                making = self._foreseeing.submit(self._make, embedder, missing)
+                making = None if self._ended.is_set() else self._begun(self._make, embedder, missing)
+            if making is None:
+                return [None] * len(texts)
             if wait([making], _SOON_SECONDS).not_done:
                 self._late_until = now + _REST_MS
         return [self._made.get(key) for key in keys]
+
+    def _begun(self, work: Callable[..., None], *given: object) -> Future[None] | None:
+        """The work, begun in a thread; None while Python exits, when it begins none. Call with the lock."""
+        try:
+            return self._foreseeing.submit(work, *given)
+        except RuntimeError:
+            self._ended.set()
+            return None
 
     def _make(self, embedder: Embedder, texts: Mapping[bytes, str]) -> None:
         """Make vectors, for the question that waits and for the worker that stores them later."""
