@@ -133,11 +133,11 @@ QUESTIONS = {
     ),
     "a workspace with something over": (
         lambda tx: tx.lines.expiring(1),
-        ["COVERING INDEX lines_expiring (expires_at<?)"],
+        ["COVERING INDEX lines_expiring (workspace"],
     ),
     "what is over": (
         lambda tx: tx.lines.over(WORKSPACE, 1, 9),
-        ["lines_expiring (expires_at<?)"],
+        ["lines_expiring (workspace=? AND expires_at<?)"],
     ),
     "what has come to an age": (
         lambda tx: tx.lines.aged(WORKSPACE, Aged(IDS[2]), 9),

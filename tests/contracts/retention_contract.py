@@ -90,6 +90,8 @@ class RetentionContract:
             assert [line.id for line in tx.lines.over(WORKSPACE, NOW, 9)] == [IDS[1], IDS[0]]
             assert [line.id for line in tx.lines.over(WORKSPACE, NOW, 1)] == [IDS[1]]
             assert tx.lines.expiring(NOW) == "elsewhere"
+            assert tx.lines.expiring(NOW, WORKSPACE) == WORKSPACE
+            assert tx.lines.expiring(NOW, "nowhere") is None
             assert tx.lines.expiring(NOW - 3) is None
 
     @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.r
 RIGHTS |= {"chat": "chat", "reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
 IMPORTS = tuple(f"import.{part}" for part in ("begin", "page", "finish"))
 RIGHTS |= dict.fromkeys(IMPORTS, "put")
+RULES = {"retention.list": "list", "retention.set": "forget", "retention.remove": "forget"}
+RIGHTS |= RULES
+OF_A_WORKSPACE = (*IMPORTS, *RULES)
 ONE_OF = {
     "memory.forget": ({"id"}, {"id", "owner"}, {"namespace"}, {"owner"}),
     "caps.revoke": ({"jti"}, {"sub"}, {"kid"}),
@@ -74,14 +77,15 @@ def scope(cap, request, state):
     actor, sessions = body.get(NAMES_ACTOR.get(operation)), said.get("sessions")
     elsewhere = operation == "caps.mint" and "wid" in body and said["wid"] not in ("*", body["wid"])
     stranger = actor is not None and not {actor, "*"} & reach(said)
-    whole = forgetting or operation in ("status", "chat", *IMPORTS)
+    whole = forgetting or operation in ("status", "chat", *OF_A_WORKSPACE)
     walled = sessions is not None and (whole or (putting and body.get("session") not in sessions))
     if elsewhere or stranger or walled:
         return "cap_scope_mismatch"
-    if operation in IMPORTS and not said.get("namespaces_allowed"):
+    ruling = operation == "retention.set"
+    if operation in OF_A_WORKSPACE and not ruling and not said.get("namespaces_allowed"):
         return "namespace_denied"
     asked = body.get("namespaces", ())
-    if putting or forgetting:
+    if putting or forgetting or ruling:
         asked = [body.get("namespace", "personal" if putting else "*")]
     return None if within(asked, said.get("namespaces_allowed", ())) else "namespace_denied"
 
@@ -93,9 +97,9 @@ def work(cap, request, state):
     if operation == "memory.put":
         long = len(body["text"].encode()) > state["line_bytes"]
         return "invalid_input" if not body["text"].strip() else "line_too_long" if long else "ok"
-    if operation in IMPORTS and "*" not in said.get("peers", ()):
+    if operation in OF_A_WORKSPACE and "*" not in said.get("peers", ()):
         return "cap_scope_mismatch"
-    if operation == "import.finish":
+    if operation in ("import.finish", "retention.remove"):
         return "not_found"
     if operation == "receipt.verify":
         return "receipt_invalid"

@@ -244,6 +244,12 @@ BODIES = {
     "import.begin": lambda r: {"digest": "0" * 64, "counts": {}},
     "import.page": lambda r: {"records": []},
     "import.finish": lambda r: {"digest": "f" * 64},
+    "retention.list": lambda r: {},
+    "retention.set": lambda r: (
+        {"name": "rule", "then": "forget", "days": 9, "dry_run": True}
+        | r.choice([{}, {"namespace": r.choice([*COMPARTMENTS, "secrets"])}])
+    ),
+    "retention.remove": lambda r: {"name": "nowhere"},
 }
 UNREADABLE = [b"", b"{", b"[]", b'{"colour": 1}', b'{"namespaces": 7}', b'{"text": 7}', b"\xff", b'{"k": 21}']
 

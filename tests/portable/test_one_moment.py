@@ -31,7 +31,7 @@ class Interrupted(Archives):
         self._happen = happen
 
     @contextmanager
-    def writing(self, path, recipients=()):
+    def writing(self, path, recipients=(), form=None):
         with super().writing(path, recipients) as archive:
             add = archive.add
 

@@ -21,8 +21,12 @@ class MemoryLines:
     def hide(self, hidden: Hidden | None) -> None:
         self._hidden = hidden
 
-    def expiring(self, now: int) -> str | None:
-        found = [(line.expires_at or 0, line) for line in self._every() if _is_over(line, now)]
+    def expiring(self, now: int, workspace: str | None = None) -> str | None:
+        found = [
+            (line.expires_at or 0, line)
+            for line in self._every()
+            if _is_over(line, now) and workspace in (None, line.compartment.workspace)
+        ]
         return min(found, key=lambda one: one[0])[1].compartment.workspace if found else None
 
     def over(self, workspace: str, now: int, most: int) -> list[SealedLine]:

@@ -224,7 +224,7 @@ def _inquiry(
 def _searched(ctx: RequestContext, inquiry: Inquiry, k: int, bounds: SearchBounds) -> list[Hit]:
     """The k best lines that are not over, as the rules of the workspace let them fade."""
     fades = [rule for rule in ctx.rules if rule.then == FADE]
-    some_over = ctx.once(_searched, lambda: ctx.tx.lines.expiring(ctx.now)) is not None
+    some_over = ctx.once(_searched, lambda: ctx.tx.lines.expiring(ctx.now, ctx.scope.workspace)) is not None
     if not fades and not some_over and all(rule.then != FORGET for rule in ctx.rules):
         return ctx.services.index.search(ctx.tx, inquiry, k, bounds.within)
     most = k * _FADING if fades else k

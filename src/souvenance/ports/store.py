@@ -192,9 +192,9 @@ class StoredLines(Protocol):
     def hide(self, hidden: Hidden | None) -> None:
         """Hide these lines, and none but these, for the rest of the transaction."""
 
-    def expiring(self, now: int) -> str | None:
-        """A workspace that has a line whose time is over, if there is one. It does not matter what is
-        hidden."""
+    def expiring(self, now: int, workspace: str | None = None) -> str | None:
+        """The workspace, or of all the one, with the line whose time was over first, if there is one. It
+        does not matter what is hidden."""
 
     def over(self, workspace: str, now: int, most: int) -> list[SealedLine]:
         """Lines of the workspace whose time is over, hidden or not, the longest first; the first `most`."""

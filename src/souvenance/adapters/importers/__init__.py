@@ -55,7 +55,9 @@ def recognised(source: str | Upload) -> str:
         chats = [] if is_folder else names_in(path, json_files.CONVERSATIONS)
         if kind := _kind_of_chats(path, chats[0]) if chats else note_folders.kind_of_folder(path):
             return kind
-        raise ImportUnrecognised(f"{path.name} holds nothing that is known here")
+        raise ImportUnrecognised(
+            f"{source if isinstance(source, str) else path.name} holds nothing that is known here"
+        )
     if (ending := path.suffix.lower()) in _ENDINGS:
         return _ENDINGS[ending]
     if ending == ".json" and (kind := _kind_of_json(path)):

@@ -78,10 +78,11 @@ _COUNT = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.owner = ? AND
 _OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines l
     WHERE l.workspace = ? AND l.owner = ? AND l.session = ?"""
 
-_EXPIRING = "SELECT workspace FROM lines WHERE expires_at <= ? ORDER BY expires_at LIMIT 1"
-_OVER = f"""SELECT {READ} {FROM} WHERE l.workspace || '' = ? AND l.expires_at <= ?
+_NEXT_EXPIRING = """SELECT workspace FROM lines
+    WHERE workspace > ? AND expires_at IS NOT NULL ORDER BY workspace LIMIT 1"""
+_FIRST_END = "SELECT min(expires_at) FROM lines WHERE workspace = ? AND expires_at <= ?"
+_OVER = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.expires_at <= ?
     ORDER BY l.expires_at LIMIT ?"""
-"""The name is part of an expression, so that the index by end is preferred to the key."""
 _AGED_FROM = f"""FROM (SELECT DISTINCT {PLACE} FROM compartment_keys WHERE workspace = ?) k
     JOIN lines l ON l.workspace = k.workspace AND l.owner = k.owner AND l.namespace = k.namespace"""
 """By compartment, so that each is looked up by id and only as far as it is that old."""
@@ -114,9 +115,10 @@ class SqlLines:
             more = [value for _, values in aged for value in (hidden.workspace, *values)]
             self._bounds = (hidden.now, *more)
 
-    def expiring(self, now: int) -> str | None:
-        workspace: str | None = self._session.value(_EXPIRING, (now,))
-        return workspace
+    def expiring(self, now: int, workspace: str | None = None) -> str | None:
+        names = self._session.each_next(_NEXT_EXPIRING) if workspace is None else [workspace]
+        ends = [(self._session.value(_FIRST_END, (name, now)), name) for name in names]
+        return min(((end, name) for end, name in ends if end is not None), default=(0, None))[1]
 
     def over(self, workspace: str, now: int, most: int) -> list[SealedLine]:
         return [line_of(row) for row in self._session.rows(_OVER, (workspace, now, most))]

@@ -22,7 +22,7 @@ CREATE TABLE lines (
     PRIMARY KEY (workspace, owner, namespace, id)
 ){clustered};
 
-CREATE INDEX lines_expiring ON lines (expires_at, workspace) WHERE expires_at IS NOT NULL;
+CREATE INDEX lines_expiring ON lines (workspace, expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE INDEX lines_by_session ON lines (workspace, owner, session, id) WHERE session IS NOT NULL;
 
