@@ -78,6 +78,7 @@ _COUNT = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.owner = ? AND
 _OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines l
     WHERE l.workspace = ? AND l.owner = ? AND l.session = ?"""
 
+_STILL = " AND (l.expires_at IS NULL OR l.expires_at > ?)"
 _NEXT_EXPIRING = """SELECT workspace FROM lines
     WHERE workspace > ? AND expires_at IS NOT NULL ORDER BY workspace LIMIT 1"""
 _FIRST_END = "SELECT min(expires_at) FROM lines WHERE workspace = ? AND expires_at <= ?"
@@ -103,17 +104,17 @@ class SqlLines:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._last_turns: dict[tuple[str, str | None], int] = {}
-        self._shown, self._bounds = "", tuple[object, ...]()
+        self._shown = ""
+        self._bounds: tuple[object, ...] = ()
         """What a condition ends with that finds only what is not hidden, and its values."""
 
     def hide(self, hidden: Hidden | None) -> None:
         self._shown, self._bounds = "", ()
         if hidden is not None:
-            aged = [_of_age(one) for one in hidden.aged]
-            self._shown = " AND (l.expires_at IS NULL OR l.expires_at > ?)"
-            self._shown += "".join(f" AND NOT (l.workspace = ? AND {where})" for where, _ in aged)
-            more = [value for _, values in aged for value in (hidden.workspace, *values)]
-            self._bounds = (hidden.now, *more)
+            self._shown, self._bounds = _STILL, (hidden.now,)
+            for where, values in map(_of_age, hidden.aged):
+                self._shown += f" AND NOT (l.workspace = ? AND {where})"
+                self._bounds += (hidden.workspace, *values)
 
     def expiring(self, now: int, workspace: str | None = None) -> str | None:
         names = self._session.each_next(_NEXT_EXPIRING) if workspace is None else [workspace]
