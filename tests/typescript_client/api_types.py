@@ -1,6 +1,6 @@
 """The types of the TypeScript client, made from what a server says of itself in /openapi.json.
 
-    PYTHONPATH=tests python tests/typescript_client/api_types.py    writes them anew
+PYTHONPATH=tests python tests/typescript_client/api_types.py    writes them anew
 """
 
 from __future__ import annotations

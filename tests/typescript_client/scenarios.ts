@@ -160,7 +160,7 @@ const scenarios = {
       requests: aborting.requests(),
       before: await thrown(memory.get("anything", { signal: AbortSignal.abort(new Error("enough")) })),
       late: await thrown(new Souvenance({ url: silent, token }).get("anything", { timeoutMs: 30 })),
-      foreign: await thrown(behind(isNotSouvenance).memory.get()),
+      foreign: await thrown(behind(isNotSouvenance, isNotSouvenance, isNotSouvenance).memory.get()),
     };
   },
 };

@@ -1,4 +1,4 @@
-const MAY_WORK_LATER = [0, 408, 429, 503];
+const MAY_WORK_LATER = [0, 408, 429, 502, 503, 504];
 
 /** Whatever goes wrong. `message` says what, `hint` what to do. */
 export class SouvenanceError extends Error {

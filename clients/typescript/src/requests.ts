@@ -80,12 +80,12 @@ export class Server {
 
   #request(method: string, path: string, { names, query, header, body }: Asked<any>): [string, RequestInit] {
     const { url, token } = this.options;
-    const headers = { authorization: `Bearer ${token}`, accept: "application/json", "content-type": "application/json" };
+    const json = { accept: "application/json", "content-type": "application/json" };
     return [
       url.replace(/\/+$/, "") + addressOf(path, names, query),
       {
         method: method.toUpperCase(),
-        headers: { ...headers, ...header },
+        headers: { authorization: `Bearer ${token}`, ...json, ...header },
         body: body === undefined ? null : JSON.stringify(body),
         redirect: "manual", // Another address must not be given the token.
       },
