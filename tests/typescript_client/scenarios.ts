@@ -76,6 +76,7 @@ const scenarios = {
       unknown: await thrown(memory.forget("01M7ENKXSQN27K8P92THXMV5N1")),
       wrong: await thrown(memory.put("a line", { namespace: "Not A Name" })),
       elsewhere: await thrown(memory.peer("..").card()),
+      nameless: await thrown((async () => memory.peer(process.env.NO_SUCH_PERSON as string))()),
       nobody: await thrown(memory.session("monday").add("Hello")),
       malformed: await thrown(new Souvenance({ url, token: "nothing" }).get()),
     };
@@ -98,6 +99,18 @@ const scenarios = {
     return {
       ann: (await ann.get("tea or coffee?")).map((line) => line.text),
       bob: await memory.peer("bob").get("tea or coffee?"),
+    };
+  },
+
+  async workspaces() {
+    const work = new Souvenance({ url, token, workspace: "work" });
+    await work.put("the build is green");
+    await work.session("standup").add("The build is green.", { peer: "ann" });
+    return {
+      work: [await texts(work.list()), await texts(work.session("standup").messages())],
+      peer: await texts(work.peer("ann").list()),
+      here: [...(await texts(memory.list())), ...(await texts(memory.peer("ann").list()))],
+      conversation: await thrown(texts(memory.session("standup").messages())),
     };
   },
 

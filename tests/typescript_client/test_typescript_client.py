@@ -11,6 +11,7 @@ from socket import create_server
 import pytest
 
 from browser.chromium import chromium
+from souvenance.version import __version__
 from surfaces.door import serving
 from typescript_client.api_types import CLIENT, RENEW, ROOT, TYPES, api_types
 from typescript_client.programs import built, finished, started
@@ -65,7 +66,7 @@ def told(programs, tmp_path_factory):
     """What came of each scenario."""
     home = tmp_path_factory.mktemp("stopped") / "home"
     with serving(home) as server, create_server(("127.0.0.1", 0)) as silent:
-        token = server.mint("me", [*OPS, "snapshot", "grant"], peers=["*"])
+        token = server.mint("me", [*OPS, "snapshot", "grant"], wid="*", peers=["*"])
         narrow = server.mint("me", ["get", "list"], ["travel"])
         silent_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         process = started(programs / "scenarios.js", server.url, token, narrow, silent_url)
@@ -97,6 +98,11 @@ def test_the_package_depends_on_nothing_when_it_runs():
     package = json.loads((CLIENT / "package.json").read_text("utf-8"))
     assert "dependencies" not in package
     assert package["private"]
+
+
+def test_the_package_has_the_servers_version():
+    for name in ("package.json", "package-lock.json"):
+        assert json.loads((CLIENT / name).read_text("utf-8"))["version"] == __version__
 
 
 def test_lines_are_put_found_corrected_and_forgotten(told):
@@ -136,6 +142,7 @@ def test_a_list_is_read_in_pages(told):
         ("malformed", "cap_malformed", 401),
         ("elsewhere", "invalid_input", 400),
         ("nobody", "invalid_input", 400),
+        ("nameless", "invalid_input", 400),
     ],
 )
 def test_a_refusal_has_the_servers_code_and_a_hint(refused, code, status, told):
@@ -152,6 +159,14 @@ def test_a_narrow_token_opens_its_namespace_alone(told):
 
 def test_a_peer_has_lines_that_no_other_peer_finds(told):
     assert told["peers"] == {"ann": ["prefers tea"], "bob": []}
+
+
+def test_a_workspace_keeps_apart_what_is_in_another(told):
+    found = told["workspaces"]
+    assert found["work"] == [["the build is green"], ["The build is green."]]
+    assert found["peer"] == ["The build is green."]
+    assert not any("build" in text for text in found["here"])
+    assert found["conversation"]["code"] == "not_found"
 
 
 def test_a_conversation_is_kept_searched_and_asked_without_a_model(told):

@@ -30,6 +30,8 @@ export class Peer extends LineMethods {
     connection: Connection,
     readonly name: string,
   ) {
+    // Without a name it would be the token's own memory.
+    if (!name) throw invalidInput("a peer needs a name", "Pass the name of a person or an agent.");
     super(connection, name);
   }
 
