@@ -6,7 +6,12 @@ import json
 import os
 import shutil
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from socket import create_server
 
 from processes import PATIENCE_SECONDS
 from typescript_client.api_types import CLIENT, tool
@@ -53,3 +58,33 @@ def finished(process: subprocess.Popen[str], told: str = "") -> str:
         process.kill()
     assert process.returncode == 0, out + err
     return out
+
+
+@contextmanager
+def silent() -> Iterator[str]:
+    """The URL of a server that never answers."""
+    with create_server(("127.0.0.1", 0)) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@contextmanager
+def moved(to: str) -> Iterator[str]:
+    """The URL of a server that points to another one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(307)
+            self.send_header("location", to + self.path)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nobody reads it."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()

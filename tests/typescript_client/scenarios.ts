@@ -1,11 +1,11 @@
 /**
- * What the client does, told as JSON. Its arguments: the server's URL, a token, a narrow one, and the URL of a
- * server that never answers.
+ * What the client does, told as JSON. Its arguments: the server's URL, a token, a narrow one, and the URLs of a
+ * server that never answers and of one that points to the first.
  */
 
 import { Souvenance, SouvenanceError } from "souvenance";
 
-const [url = "", token = "", narrow = "", silent = ""] = process.argv.slice(2);
+const [url = "", token = "", narrow = "", silent = "", moved = ""] = process.argv.slice(2);
 const memory = new Souvenance({ url, token });
 
 /** What a call throws. */
@@ -173,6 +173,7 @@ const scenarios = {
       requests: aborting.requests(),
       before: await thrown(memory.get("anything", { signal: AbortSignal.abort(new Error("enough")) })),
       late: await thrown(new Souvenance({ url: silent, token }).get("anything", { timeoutMs: 30 })),
+      moved: await thrown(new Souvenance({ url: moved, token }).get("anything")),
       foreign: await thrown(behind(isNotSouvenance, isNotSouvenance, isNotSouvenance).memory.get()),
     };
   },

@@ -6,7 +6,6 @@ import json
 import re
 from functools import partial
 from pathlib import Path
-from socket import create_server
 
 import pytest
 
@@ -14,7 +13,7 @@ from browser.chromium import chromium
 from souvenance.version import __version__
 from surfaces.door import serving
 from typescript_client.api_types import CLIENT, RENEW, ROOT, TYPES, api_types
-from typescript_client.programs import built, finished, started
+from typescript_client.programs import built, finished, moved, silent, started
 
 HERE = Path(__file__).parent
 PAGES = {"page": ROOT / "docs/howto/use-from-typescript.md", "readme": CLIENT / "README.md"}
@@ -65,11 +64,10 @@ def server(tmp_path_factory):
 def told(programs, tmp_path_factory):
     """What came of each scenario."""
     home = tmp_path_factory.mktemp("stopped") / "home"
-    with serving(home) as server, create_server(("127.0.0.1", 0)) as silent:
+    with serving(home) as server, silent() as silent_url, moved(server.url) as moved_url:
         token = server.mint("me", [*OPS, "snapshot", "grant"], wid="*", peers=["*"])
         narrow = server.mint("me", ["get", "list"], ["travel"])
-        silent_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        process = started(programs / "scenarios.js", server.url, token, narrow, silent_url)
+        process = started(programs / "scenarios.js", server.url, token, narrow, silent_url, moved_url)
         assert process.stdout.readline() == "Stop the server now.\n", finished(process)
         server.stop()
         return json.loads(finished(process, "It is stopped.\n"))
@@ -226,6 +224,11 @@ def test_a_server_that_does_not_answer_in_time_is_unreachable(told):
 def test_what_is_not_souvenance_is_unreachable(told):
     foreign = told["endings"]["foreign"]
     assert (foreign["code"], foreign["status"]) == ("server_unreachable", 502)
+
+
+def test_no_other_address_is_given_the_token(told):
+    moved = told["endings"]["moved"]
+    assert (moved["code"], moved["status"]) == ("server_unreachable", 307)
 
 
 def test_a_stopped_server_is_unreachable(told):
