@@ -17,7 +17,7 @@ async function thrown(call: Promise<unknown>): Promise<unknown> {
     const { code, hint, status, retryable, message } = error;
     return { code, hint, status, retryable, message };
   }
-  throw new Error("nothing was thrown");
+  return "nothing";
 }
 
 /** A memory behind a network that does this to the first requests, and how many requests there were. */
@@ -180,7 +180,10 @@ const scenarios = {
 };
 
 const told: Record<string, unknown> = {};
-for (const [name, play] of Object.entries(scenarios)) told[name] = await play();
+for (const [name, play] of Object.entries(scenarios)) {
+  const played: Promise<unknown> = play();
+  told[name] = await played.catch(String);
+}
 console.log("Stop the server now.");
 await new Promise((resolve) => process.stdin.once("data", resolve));
 told.stopped = await thrown(memory.get("anything"));
