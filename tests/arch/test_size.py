@@ -33,7 +33,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 
 MOST = {
     "lines of the inspector": 4_460,
-    "lines of integrations": 1_060,
+    "lines of integrations": 1_065,
     "lines without these two": 61_930,
     "files": 343,
     "modules with a single importer": 64,

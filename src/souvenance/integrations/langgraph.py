@@ -140,11 +140,12 @@ class SouvenanceStore(BaseStore):
 
     def _store(self, namespace: str, document: dict[str, Any], before: Line | None) -> None:
         """Raises: Conflict if `before` was replaced meanwhile."""
-        text, ttl = json.dumps(document, ensure_ascii=False), document.get("ttl")
+        ttl = document.get("ttl")
         if before is not None and before.kind == _ITEM and ttl is None and before.expires_at is None:
-            id = self._memory.correct(before.id, text)
-        else:  # A correction ends when its line ends.
+            id = self._memory.correct(before.id, _text(document))
+        else:  # A correction ends when its line ends. So this is no correction, and names the line before it.
             expires = None if ttl is None else datetime.now(UTC) + timedelta(minutes=ttl)
+            text = _text(document if before is None else {**document, "before": before.id})
             id = self._memory.put(text, namespace=namespace, kind=_ITEM, expires_at=expires)
             if before is not None:
                 self._memory.correct(before.id)
@@ -164,7 +165,8 @@ class SouvenanceStore(BaseStore):
         while line is not None:
             ids.append(line.id)
             try:
-                line = self._memory.line(line.replaces) if line.replaces else None
+                earlier = line.replaces or _document(line).get("before")
+                line = self._memory.line(earlier) if earlier else None
             except NotFound:
                 break
         for id in reversed(ids):
@@ -194,6 +196,10 @@ class SouvenanceStore(BaseStore):
         conditions = op.match_conditions or ()
         found = {path[: op.max_depth] for path in paths if all(_matches(one, path) for one in conditions)}
         return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _document(line: Line) -> dict[str, Any]:

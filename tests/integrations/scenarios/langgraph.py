@@ -235,6 +235,8 @@ def an_item_with_a_time_to_live_is_gone_after_it_and_lives_on_while_it_is_read(w
     assert {item.key for item in store.search(DOCS)} == {"later", "never"}
     store.put(DOCS, "later", {"n": 4}, ttl=None)
     assert all(line.expires_at is None for line in world.peer.list(namespaces="docs"))
+    store.delete(DOCS, "later")
+    assert not [line for line in world.peer.list(namespaces="docs", history=True) if '"later"' in line.text]
 
 
 def what_others_remembered_is_an_item_too(world):
