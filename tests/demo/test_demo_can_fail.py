@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from souvenance.surfaces.cli.demo.stage import (
+from demo_stage import (
     CheckFailed,
     DemoStep,
     Ran,
@@ -21,7 +21,7 @@ from souvenance.surfaces.cli.demo.stage import (
     same,
     summary,
 )
-from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
+from demo_story import ALLERGY, STEPS, TRIP
 
 SABOTAGE = """
 from souvenance.adapters.sql.sqlite import SqliteEngine
