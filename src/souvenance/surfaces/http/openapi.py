@@ -143,13 +143,12 @@ class Description:
         statuses = [status for status in (route.existing, route.status) if status is not None]
         answers = {str(status): self.answer(route.operation.answer) for status in statuses}
         responses = {**answers, **refusals(REFUSALS, refused_as=route.refused_as)}
-        parts = (
-            {"parameters": self._parameters(route)}
-            if route.in_path or route.in_query or route.in_header
-            else {}
-        )
-        parts |= {"requestBody": self._body(route)} if route.in_body else {}
-        return described(route.operation.name, route.summary, responses, **parts)
+        operation = described(route.operation.name, route.summary, responses)
+        if parameters := self._parameters(route):
+            operation["parameters"] = parameters
+        if route.in_body:
+            operation["requestBody"] = self._body(route)
+        return operation
 
     def _parameters(self, route: Route) -> list[dict[str, Any]]:
         schema = self._schema(route.operation.request)
