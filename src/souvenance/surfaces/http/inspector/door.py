@@ -23,6 +23,7 @@ from souvenance.surfaces.http.inspector import (
     passkey_pages,
     person_pages,
     recall_pages,
+    retention_pages,
     session_pages,
     work_pages,
 )
@@ -40,7 +41,15 @@ SIGN_OUT = "/inspect/sign-out"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
 _SIGN_IN_BYTES = 32 * 1024
 
-_PARTS = (person_pages, line_pages, recall_pages, session_pages, access_pages, audit_pages)
+_PARTS = (
+    person_pages,
+    line_pages,
+    recall_pages,
+    session_pages,
+    access_pages,
+    audit_pages,
+    retention_pages,
+)
 _Page = Callable[[Visit], Awaitable[Response]]
 
 

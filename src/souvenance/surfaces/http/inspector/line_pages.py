@@ -15,7 +15,13 @@ from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import RowInWords, in_words
-from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import (
+    forgotten,
+    home_of,
+    readers_of,
+    workspace_of,
+    workspaces_of,
+)
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50
@@ -140,10 +146,10 @@ async def forget_line(visit: Visit) -> Response:
     fields = await visit.form()
     workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
     sure = fields.get("sure") == "yes"
-    answer = await visit.call(o.FORGET, m.Forget(id=line_id, owner=owner, dry_run=not sure), workspace)
+    asked = m.Forget(id=line_id, owner=owner, dry_run=not sure)
     if sure:
-        back = url("notes", w=workspace)
-        return visit.page("forgotten.html", answer=answer, moved=None, back=back)
+        return await forgotten(visit, o.FORGET, asked, url("notes", w=workspace), workspace)
+    answer = await visit.call(o.FORGET, asked, workspace)
     return visit.page("forget_line.html", line=line_id, owner=owner, workspace=workspace, answer=answer)
 
 
