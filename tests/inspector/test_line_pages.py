@@ -178,3 +178,18 @@ def test_a_note_moves_to_another_namespace_and_leaves_a_receipt(server, window):
     expect(page.locator("main")).to_contain_text("the spare key is under the pot")
     page.goto(f"{server.url}/inspect/default/lines/owner/{line}")
     expect(page.locator("main")).to_contain_text("there is no such line")
+
+
+def test_a_note_of_another_person_moves_and_stays_theirs(server, window):
+    ann = server.client(server.mint("ann", ["put"], ["*"], wid="home"))
+    note = {"text": "the bike is in the cellar", "namespace": "hall"}
+    line = ann.post("/v1/memory/put", json=note).raise_for_status().json()["id"]
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/lines/ann/{line}")
+    page.get_by_label("Namespace").fill("cellar")
+    page.get_by_role("button", name="Move").click()
+    page.get_by_role("link", name="see it there").click()
+    expect(page.get_by_role("region", name="Where it comes from")).to_contain_text(
+        re.compile("Noted by *ann")
+    )
+    expect(page.get_by_role("region", name="Where it comes from")).to_contain_text("cellar")

@@ -22,7 +22,8 @@ from souvenance.errors import BrokenAuditChain, ReceiptInvalid
 
 TYPE = "souvenance-receipt+jws"
 OPERATION = "memory.forget"
-IN_CONVERSATIONS = (
+BY_INSPECTOR = (
+    "inspect.move",
     "inspect.forget_message",
     "inspect.forget_conclusion",
     "inspect.forget_from",
@@ -104,8 +105,8 @@ class Detail(Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(self, order="sorted").decode()
 
 
-class ConversationDetail(Struct, frozen=True):
-    """What the audit row tells of a deletion in a conversation beside all that changed."""
+class InspectorDetail(Struct, frozen=True):
+    """What the audit row of the inspector tells of a deletion, beside all that changed."""
 
     lines: int
     also: int = 0
@@ -149,15 +150,15 @@ def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
 
 
 def _is_recorded(receipt: Receipt, event: Event) -> bool:
-    if event.outcome != OK or event.operation not in (OPERATION, *IN_CONVERSATIONS):
+    if event.outcome != OK or event.operation not in (OPERATION, *BY_INSPECTOR):
         return False
     try:
         if event.operation == OPERATION:
             return _tells(receipt, event, msgspec.json.decode(event.detail, type=settled(Detail)))
-        told = msgspec.json.decode(event.detail, type=settled(ConversationDetail))
+        told = msgspec.json.decode(event.detail, type=settled(InspectorDetail))
     except UNREADABLE:
         return False
-    claimed = ConversationDetail(receipt.lines, receipt.also, receipt.owner, receipt.line, receipt.session)
+    claimed = InspectorDetail(receipt.lines, receipt.also, receipt.owner, receipt.line, receipt.session)
     return told == claimed and receipt.keys == 0
 
 

@@ -14,7 +14,7 @@ from souvenance.core.conversation.compartments import Opener, everywhere, readin
 from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import OpenLine
+from souvenance.domain.line import DIGESTS, LinePlace, OpenLine
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
@@ -85,6 +85,8 @@ class WholeLine(m.LineFacts, frozen=True, kw_only=True):
     """How many lines follow from it."""
     end: End | None
     """When it is over, as things stand."""
+    is_note: bool
+    """Whether somebody noted it: it was not said, concluded or made of other lines."""
 
 
 def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
@@ -110,9 +112,14 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
         follows_from=ctx.tx.lines.cited(workspace, (found.id,)).get(found.id, []),
         concluded=len(ctx.tx.lines.citing(workspace, (found.id,))),
         end=end_of(ctx, found),
+        is_note=is_note(found),
     )
     read = [found.id, *(one.id for one in (*earlier, *later))]
     return Outcome(answer, reading((found.compartment.namespace,), read))
+
+
+def is_note(line: LinePlace) -> bool:
+    return line.turn is None and line.about is None and line.kind not in DIGESTS
 
 
 def _moment(at: int | None) -> datetime | None:

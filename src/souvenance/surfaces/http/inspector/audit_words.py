@@ -75,6 +75,7 @@ WORDS = {
     "inspect.line": "looked at a line",
     "inspect.said": "looked up when something was said",
     "inspect.concluded": "read what was concluded in a session",
+    "inspect.move": "moved a note to another namespace",
     "inspect.forget_message": "forgot a message",
     "inspect.forget_conclusion": "forgot a conclusion",
     "inspect.forget_from": "forgot the end of a session",

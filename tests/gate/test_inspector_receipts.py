@@ -1,4 +1,4 @@
-"""What is forgotten in a conversation on the inspector's pages has a receipt that the log confirms."""
+"""What the inspector forgets has a receipt that the log confirms."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gate.world import KINDS, each_kind
 from souvenance.domain import receipt as receipts
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain
 from souvenance.gate import inspect_forget as f
 from souvenance.gate import messages as m
@@ -60,6 +61,35 @@ def forget(world, what):
     }[what]
     answer = world.call(operation, cap, asked)
     return answer, world.call(o.VERIFY_RECEIPT, cap, m.VerifyReceipt(answer.receipt)).receipt, ids
+
+
+def test_a_note_moves_with_its_end_and_its_owner_and_leaves_a_receipt(world):
+    cap = world.issue(peers=["*"], namespaces_allowed=["*"], exp=world.seconds + 10**6)
+    ends = to_datetime(world.clock.ms + 10**6)
+    line = world.put(world.issue(sub="bob"), "the boat is red", "travel", expires_at=ends)
+    where = {"workspace_id": cap.claims["wid"], "owner": "bob", "id": line}
+    moved = world.call(f.MOVE, cap, f.MoveNote(**where, namespace="boats"))
+    told = world.call(o.VERIFY_RECEIPT, cap, m.VerifyReceipt(moved.receipt)).receipt
+    assert (told.owner, told.line, told.lines, told.also) == ("bob", line, 1, 0)
+    there = world.call(o.LINE, world.issue(sub="bob", namespaces_allowed=["*"]), m.GetLine(moved.copy))
+    assert (there.text, there.namespace, there.expires_at) == ("the boat is red", "boats", ends)
+    assert world.code(f.MOVE, cap, f.MoveNote(**where, namespace="sea")) == "not_found"
+    again = f.MoveNote(**{**where, "id": moved.copy}, namespace="boats")
+    assert world.code(f.MOVE, cap, again) == "invalid_input"
+    assert world.call(o.RECONCILE, world.operator(), m.Reconcile(cap.claims["wid"])).findings == []
+
+
+def test_a_note_moves_only_where_the_token_may_write_and_what_was_said_does_not_move(world):
+    cap, talk, [said, *_], _ = converse(world)
+    line = world.put(world.issue(), "the boat is blue", "travel")
+    target = {"workspace_id": talk["workspace_id"], "namespace": "personal"}
+    note = f.MoveNote(**target, owner="alice", id=line)
+    assert world.code(f.MOVE, world.issue(ops=["forget", "get"]), note) == "cap_op_mismatch"
+    assert world.code(f.MOVE, world.issue(ops=["put", "get"]), note) == "cap_op_mismatch"
+    assert world.code(f.MOVE, world.issue(namespaces_allowed=["travel"]), note) == "namespace_denied"
+    assert world.code(f.MOVE, world.issue(sub="eve"), note) == "cap_scope_mismatch"
+    assert world.code(f.MOVE, cap, f.MoveNote(**target, owner="ann", id=said)) == "invalid_input"
+    assert line in world.ids(world.issue())
 
 
 CASES = {
