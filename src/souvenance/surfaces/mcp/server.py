@@ -101,6 +101,10 @@ class Remember(Arguments, frozen=True):
         Meta(min_length=1, max_length=MOST_STATEMENTS, description="What to remember, one thing each."),
     ]
     happened_on: Annotated[date, Meta(description="The day it happened, if that is not today.")] | None = None
+    expires_on: (
+        Annotated[date, Meta(description="The day it expires, if it is for a time: it is erased then.")]
+        | None
+    ) = None
 
 
 class RecallArguments(Arguments, frozen=True):
@@ -233,7 +237,7 @@ class Tool(Struct, frozen=True):
 
 
 async def _remember(memory: PersonsMemory, asked: Remember) -> Answer:
-    kept = await memory.remember(asked.statements, asked.happened_on)
+    kept = await memory.remember(asked.statements, asked.happened_on, asked.expires_on)
     return kept, f"Remembered: {', '.join(kept.ids)}"
 
 
@@ -248,6 +252,7 @@ async def _read(memory: PersonsMemory, asked: ReadArguments) -> Answer:
     parts += ["It follows from:", cited(read.sources)] if read.sources else []
     parts += [f"It replaces {read.replaces}."] if read.replaces else []
     parts += [f"It is no longer so: {read.replaced_by} replaced it."] if read.replaced_by else []
+    parts += [f"It expires on {read.expires_on}."] if read.expires_on else []
     return read, "\n".join(parts)
 
 
