@@ -73,6 +73,7 @@ class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Remember(Arguments, frozen=True):
     statements: Annotated[tuple[_Statement, ...], Meta(min_length=1, max_length=MOST_STATEMENTS)]
     happened_on: date | None = None
+    expires_on: date | None = None
 
 
 class RecallArguments(Arguments, frozen=True):
@@ -167,7 +168,7 @@ class Tool(Struct, frozen=True):
 
 
 async def _remember(memory: PersonsMemory, asked: Remember) -> Answer:
-    kept = await memory.remember(asked.statements, asked.happened_on)
+    kept = await memory.remember(asked.statements, asked.happened_on, asked.expires_on)
     return kept, f"Remembered: {', '.join(kept.ids)}"
 
 
@@ -182,6 +183,7 @@ async def _read(memory: PersonsMemory, asked: OfLine) -> Answer:
     parts += ["It follows from:", cited(read.sources)] if read.sources else []
     parts += [f"It replaces {read.replaces}."] if read.replaces else []
     parts += [f"It is no longer so: {read.replaced_by} replaced it."] if read.replaced_by else []
+    parts += [f"It expires on {read.expires_on}."] if read.expires_on else []
     return read, "\n".join(parts)
 
 
