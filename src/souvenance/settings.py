@@ -1,35 +1,32 @@
-"""Every setting, declared once, in settings.toml: its name, kind, default and meaning. The environment, the
-file, `souvenance config show` and the reference page follow from that table."""
+"""Every setting, declared once: its name, kind, default and meaning. The environment, the file, `souvenance
+config show` and the reference page follow from this table."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
-from souvenance.domain.embedding import VECTORS
+from souvenance.domain.embedding import AUTO, VECTORS
 from souvenance.domain.limits import Limits
 from souvenance.domain.model_budget import Allowance
-from souvenance.domain.telemetry import LOGS
+from souvenance.domain.telemetry import LOGS, TEXT
 from souvenance.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings
 from souvenance.errors import Misconfigured
 from souvenance.files import is_mine, others_may
+from souvenance.ports.model import TASKS
 
 PREFIX = "SOUVENANCE_"
 FILE = "souvenance.toml"
 """The name of the settings file in the data folder."""
 HIDDEN = "(hidden)"
 GENERAL, MODELS, EMBEDDER, CHAT, LIMITS = SECTIONS = ("General", "Models", "Embedder", "Chat", "Limits")
-_ROWS = resources.files(__package__).joinpath("settings.toml")
 ALLOWANCES = ("calls_per_hour", "calls_per_day", "tokens_per_hour", "tokens_per_day")
 
 
@@ -77,21 +74,142 @@ def read_section(section: str, values: Mapping[str, str], prefix: str = "") -> d
     return found
 
 
-def _declared() -> Iterator[Setting]:
-    """A default that code has too is the code's."""
-    code = {**asdict(Limits()), **_named("chat_", ChatSettings()), **_named("model_", Allowance())}
-    choices = {"vectors": VECTORS, "log": LOGS, "chat_when_store_is_down": WHEN_STORE_IS_DOWN}
-    for section, rows in tomllib.loads(_ROWS.read_text("utf-8")).items():
-        for name, row in rows.items():
-            known = {"default": str(code.get(name, "")), "choices": choices.get(name, ()), **row}
-            yield Setting(name, section=section, **known)
+def _general() -> Iterator[Setting]:
+    yield Setting("home", "The data folder.", "~/.souvenance", option="--home")
+    yield Setting("config", "The settings file.", f"{FILE} in the data folder", option="--config")
+    yield Setting("url", "The server to use instead of the data folder.", option="--url")
+    yield Setting(
+        "cap",
+        "The capability token, or @FILE.",
+        "owner.cap in the data folder",
+        option="--cap",
+        secret=True,
+    )
+    yield Setting(
+        "store",
+        "A PostgreSQL database, postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with that address.",
+        "souvenance.db in the data folder",
+        secret=True,
+    )
+    yield Setting(
+        "vectors",
+        "How vectors are stored: pgvector (unencrypted, compared by PostgreSQL), sealed, none, or auto. Auto"
+        " keeps what the store has; a new store in PostgreSQL gets pgvector, a new data folder sealed.",
+        AUTO,
+        choices=VECTORS,
+    )
+    yield Setting(
+        "index_mb",
+        "Memory for the search index of a process, in MB. The compartment asked about last is kept even if it"
+        " takes more.",
+        "256",
+        "number",
+    )
+    yield Setting("objects", "A bucket or folder for a second copy of all lines, s3://… or file:///….")
+    yield Setting(
+        "public_url", "The address that clients use for the server, https://…. It is the issuer of sign-ins."
+    )
+    yield Setting(
+        "webhook_secret",
+        "The key that signs webhooks, or @FILE.",
+        "webhook.secret in the data folder",
+        secret=True,
+    )
+    yield Setting("webhook_private", "1 allows webhooks to private addresses.", "0", "flag")
+    log = "The format of the log: text, requests (also a line per request), json (an object per line) or off."
+    yield Setting("log", log, TEXT, choices=LOGS)
+    yield Setting("metrics", "1 serves metrics at /metrics. Needs the extra metrics.", "0", "flag")
 
 
-def _named(prefix: str, code: Struct) -> dict[str, Any]:
-    return {f"{prefix}{name}": value for name, value in asdict(code).items()}
+def _models() -> Iterator[Setting]:
+    def part(name: str, help: str, default: str = "", **more: Any) -> Setting:
+        return Setting(f"model_{name}", help, default, section=MODELS, **more)
+
+    yield part("base_url", "The address of the model's endpoint, without /chat/completions. Empty: no model.")
+    yield part("name", "The model to use. Required with an address.")
+    yield part("api_key", "The key of the endpoint, or @FILE.", secret=True)
+    work = {"derive": "conclusions", "summarise": "summaries", "answer": "chat"}
+    for task in TASKS:
+        what = work[task]
+        yield part(
+            f"{task}_base_url", f"Another endpoint for {what}; off uses no model.", "as model_base_url"
+        )
+        yield part(f"{task}_name", f"Another model for {what}.", "as model_name")
+        yield part(
+            f"{task}_api_key",
+            f"The key of the endpoint for {what}.",
+            "as model_api_key, at that address",
+            secret=True,
+        )
+    for who, prefix in (("the installation", ""), ("one workspace", "workspace_")):
+        for name in ALLOWANCES:
+            default = f"as model_{name}" if prefix else str(getattr(Allowance(), name))
+            yield part(f"{prefix}{name}", f"Most {name.replace('_', ' ')} of {who}.", default, kind="number")
+    yield part("price", "What a million tokens cost, such as 0.40 USD. The inspector shows the cost with it.")
+    yield part("timeout_seconds", "How long a call may take.", "120", kind="number")
+    yield part("context_tokens", "How many tokens a prompt and its reply may have.", "8192", kind="number")
+    yield part(
+        "quiet_seconds", "How long a session must be quiet before a model reads it.", "60", kind="number"
+    )
 
 
-SETTINGS = {one.name: one for one in _declared()}
+def _embedder() -> Iterator[Setting]:
+    def part(name: str, help: str, default: str = "", **more: Any) -> Setting:
+        return Setting(f"embedder{name}", help, default, section=EMBEDDER, **more)
+
+    yield part("", "auto, none, packaged, folder:PATH#SHA256, fastembed:MODEL or endpoint.", AUTO)
+    yield part("_base_url", "The address of an endpoint, without /embeddings.")
+    yield part("_api_key", "The key of the endpoint, or @FILE.", secret=True)
+    yield part("_model", "The model of the endpoint.")
+    yield part("_dimensions", "How many dimensions the vectors of the endpoint have.", kind="number")
+
+
+def _chat() -> Iterator[Setting]:
+    given = ChatSettings()
+
+    def part(name: str, help: str, default: str = "", **more: Any) -> Setting:
+        return Setting(f"chat_{name}", help, default, section=CHAT, **more)
+
+    def number(name: str, help: str) -> Setting:
+        return part(name, help, str(getattr(given, name)), kind="number")
+
+    yield part("base_url", "The address of a model's endpoint, without /chat/completions.")
+    yield part("api_key", "The key of the endpoint, or @FILE.", secret=True)
+    yield part("file", "A file that lists several endpoints. A relative path starts in the data folder.")
+    yield part("user_field", "0 ignores OpenAI's field user, which names the person.", "1", kind="flag")
+    yield part(
+        "when_store_is_down",
+        "What happens to a chat without the store: refuse answers 503, pass_without_memory passes it on.",
+        given.when_store_is_down,
+        choices=WHEN_STORE_IS_DOWN,
+    )
+    yield part("workspace", "The workspace of tokens that are good for all.", given.workspace)
+    yield part(
+        "namespace",
+        "The namespace of conversations. A token that does not allow it uses its first one.",
+        given.namespace,
+    )
+    yield part("assistant", "The peer that models speak as.", given.assistant)
+    yield number("context_tokens", "How much memory a message gets, in tokens.")
+    yield number("transcript_tokens", "How much transcript replaces what a client leaves out, in tokens.")
+    yield number("wait_ms", "How long a chat waits for recall. It always waits for the gate.")
+    yield number("timeout_seconds", "How long an endpoint may be silent.")
+
+
+def _limits() -> Iterator[Setting]:
+    for name, help in {
+        "body_bytes": "The largest body of a request.",
+        "line_bytes": "The longest text of a line, in bytes of UTF-8.",
+        "import_bytes": "The largest file that can be imported in the inspector.",
+        "bodies_bytes": "Memory for the bodies of all requests. One token gets a quarter of it at most.",
+        "body_seconds": "How long a body may take to arrive.",
+        "body_stall_seconds": "How long a body may stall.",
+        "requests_per_minute": "Requests of one token in a minute, counted per process.",
+    }.items():
+        yield Setting(name, help, str(getattr(Limits(), name)), "number", section=LIMITS)
+
+
+SETTINGS = {one.name: one for one in (*_general(), *_models(), *_embedder(), *_chat(), *_limits())}
 VARIABLES = tuple(one.variable for one in SETTINGS.values())
 
 
@@ -178,6 +296,8 @@ def _in_file(found: Mapping[str, Given]) -> dict[str, Given]:
 
 
 def _parsed(path: Path, text: str) -> dict[str, str]:
+    import tomllib
+
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -1,14 +1,12 @@
 """The OpenAPI description, made from the tables of routes, so that it can't say anything but what they do.
 
-A door without such a table describes itself in a file of its own.
+A door without such a table describes itself in the words below.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import msgspec
@@ -25,6 +23,7 @@ Paths = Mapping[str, Mapping[str, Any]]
 
 JSON = "application/json"
 TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "integer"}
 
 Shape = Callable[[list[str]], Schema]
 """What a refusal looks like that has one of these codes."""
@@ -38,17 +37,32 @@ def own_shape(codes: list[str]) -> Schema:
     return {"allOf": [error, {"properties": {"error": {"enum": codes}}}]}
 
 
-def answer(description: str, schema: Schema) -> dict[str, Any]:
-    return {"description": description, "content": {JSON: {"schema": schema}}}
+def described(
+    name: str,
+    summary: str,
+    responses: Mapping[str, Any],
+    *,
+    body: Mapping[str, Any] | None = None,
+    parameters: Iterable[Mapping[str, Any]] = (),
+    needs_cap: bool = True,
+) -> dict[str, Any]:
+    """One operation. The guard may refuse any of them first."""
+    guarded = {"403": answer("host_refused", own_shape([e.HostRefused.code])), **responses}
+    operation: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
+    if not needs_cap:
+        operation["security"] = []
+    if body is not None:
+        operation["requestBody"] = {"required": True, "content": body}
+    if found := list(parameters):
+        operation["parameters"] = found
+    return operation
 
 
-_GUARDED = {"403": answer("host_refused", own_shape([e.HostRefused.code]))}
-"""The guard may refuse any operation first."""
-
-
-def described(name: str, summary: str, responses: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """One operation."""
-    return {"operationId": name, "summary": summary, "responses": {**_GUARDED, **responses}, **more}
+def answer(description: str, schema: Schema, *others: str) -> dict[str, Any]:
+    """An answer in JSON, or of one of the other media types."""
+    content: dict[str, Any] = {JSON: {"schema": schema}}
+    content.update({media: {"schema": TEXT} for media in others})
+    return {"description": description, "content": content}
 
 
 def refusals(
@@ -67,13 +81,17 @@ def refusals(
     return found
 
 
-def of_door(package: str, refused: Mapping[str, Any] | None = None) -> Paths:
-    """What the file openapi.json of a door's package says. The guard may refuse any of its operations first,
-    and the door what is `refused`."""
-    found: Paths = json.loads(resources.files(package).joinpath("openapi.json").read_text("utf-8"))
-    for operation in (one for methods in found.values() for one in methods.values()):
-        operation["responses"] = {**_GUARDED, **(refused or {}), **operation["responses"]}
-    return found
+def an_object(required: Mapping[str, Schema], **optional: Schema) -> Schema:
+    """An object with these members, and maybe others."""
+    return {"type": "object", "properties": {**required, **optional}, "required": list(required)}
+
+
+def a_list(of: Schema) -> Schema:
+    return {"type": "array", "items": of}
+
+
+def one_of(*values: str) -> Schema:
+    return {"type": "string", "enum": list(values)}
 
 
 _REF = "#/components/schemas/{name}"
@@ -106,11 +124,11 @@ def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths]) -> d
     schemas = Description([*kinds, Error, HealthAnswer, Ready])
     paths: dict[str, Any] = defaultdict(dict)
     paths["/health"]["get"] = described(
-        "health", "Whether the server is up", {"200": schemas.answer(HealthAnswer)}, security=[]
+        "health", "Whether the server is up", {"200": schemas.answer(HealthAnswer)}, needs_cap=False
     )
     ready = {"200": schemas.answer(Ready), **refusals(_UNREADY)}
     paths["/ready"]["get"] = described(
-        "ready", "Whether requests can be answered right now", ready, security=[]
+        "ready", "Whether requests can be answered right now", ready, needs_cap=False
     )
     for route in routes:
         paths[route.path][route.method.lower()] = schemas.operation(route)
@@ -143,9 +161,8 @@ class Description:
         statuses = [status for status in (route.existing, route.status) if status is not None]
         answers = {str(status): self.answer(route.operation.answer) for status in statuses}
         responses = {**answers, **refusals(REFUSALS, refused_as=route.refused_as)}
-        operation = described(route.operation.name, route.summary, responses)
-        if parameters := self._parameters(route):
-            operation["parameters"] = parameters
+        parameters = self._parameters(route)
+        operation = described(route.operation.name, route.summary, responses, parameters=parameters)
         if route.in_body:
             operation["requestBody"] = self._body(route)
         return operation

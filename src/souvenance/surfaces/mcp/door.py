@@ -25,7 +25,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.messages import checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.openapi import JSON, Paths, of_door, refusals
+from souvenance.surfaces.http.openapi import JSON, Paths, answer, described, refusals
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import RequestThreads, credentials_of, refusal
 from souvenance.surfaces.http.routes import REFUSALS
@@ -34,6 +34,25 @@ from souvenance.surfaces.mcp.owner import Task, narrower, person_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+
+_MESSAGE = {"type": "object"}
+_DESCRIBED: Paths = {
+    "/mcp": {
+        "post": described(
+            "mcp",
+            "A message of the Model Context Protocol",
+            {
+                "200": answer("The answer to a request", _MESSAGE),
+                "202": {"description": "A notification was taken"},
+                **refusals(REFUSALS),
+                "400": answer("What is no message of the protocol", _MESSAGE),
+                "406": answer("The client takes no JSON", _MESSAGE),
+            },
+            body={JSON: {"schema": _MESSAGE}},
+        )
+    }
+}
 
 
 MEMORY = "souvenance.mcp.memory"
@@ -107,7 +126,7 @@ class McpDoor:
         return [Route(PATH, _Endpoint(gate, threads, self._transport, self._public_url))]
 
     def described(self) -> Paths:
-        return of_door(__package__, refusals(REFUSALS))
+        return _DESCRIBED
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:

@@ -159,7 +159,7 @@ class ChatDoor:
         return [*routes, UnknownPath(routes, _refusing(self._others))]
 
     def described(self) -> api.Paths:
-        return api.of_door(__package__, _REFUSED)
+        return _DESCRIBED
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -419,11 +419,65 @@ async def _aside(body: bytes, work: Callable[[], _T]) -> _T:
     return await asyncio.to_thread(work) if len(body) > _MOST_AT_ONCE else work()
 
 
+_IDENTITY = [
+    {
+        "name": name,
+        "in": "header",
+        "description": description,
+        "schema": {"type": "string", "minLength": 1, "maxLength": identity.MOST},
+    }
+    for name, description in (
+        ("X-Hermes-User-Id", "Who speaks."),
+        ("X-Hermes-Session-Key", "The conversation it belongs to."),
+        ("X-Hermes-Session-Id", "The transcript that it continues."),
+    )
+]
+_ANY: api.Schema = {"type": "object"}
+_FLAG: api.Schema = {"type": "boolean"}
+
+
 def _shape(codes: list[str]) -> api.Schema:
-    said = {"message": api.TEXT, "type": {**api.TEXT, "enum": list(KINDS)}, "param": {"type": "null"}}
-    error = {"type": "object", "properties": {**said, "code": {**api.TEXT, "enum": codes}}}
-    error["required"] = list(error["properties"])
-    return {"type": "object", "properties": {"error": error}, "required": ["error"]}
+    kind, code = api.one_of(*KINDS), api.one_of(*codes)
+    said = {"message": api.TEXT, "type": kind, "param": {"type": "null"}, "code": code}
+    return api.an_object({"error": api.an_object(said)})
 
 
 _REFUSED = api.refusals((*REFUSALS, e.Denied, e.UpstreamUnreachable), _shape)
+_PASSED_ON = {"default": api.answer("What the model endpoint answered, as it was", {}, _STREAM)}
+
+
+def _turn(name: str, summary: str, asked: api.Schema, answered: api.Schema) -> dict[str, object]:
+    body = {api.JSON: {"schema": asked}}
+    responses = {"200": api.answer("The model's answer", answered, _STREAM), **_REFUSED, **_PASSED_ON}
+    return {"post": api.described(name, summary, responses, body=body, parameters=_IDENTITY)}
+
+
+def _models(name: str, summary: str, answered: api.Schema, *parameters: api.Schema) -> dict[str, object]:
+    responses = {"200": api.answer(summary, answered), **_REFUSED, **_PASSED_ON}
+    return {"get": api.described(name, summary, responses, parameters=parameters)}
+
+
+_DESCRIBED: api.Paths = {
+    PATHS[0]: _turn(
+        "chat.completions",
+        "A chat with a model that remembers",
+        api.an_object({"model": api.TEXT, "messages": api.a_list(_ANY)}, stream=_FLAG),
+        api.an_object({"choices": api.a_list(_ANY)}),
+    ),
+    PATHS[1]: _turn(
+        "chat.responses",
+        "A response of a model that remembers",
+        api.an_object({"model": api.TEXT, "input": {"type": ["string", "array"]}}, stream=_FLAG),
+        api.an_object({"output": api.a_list(_ANY)}),
+    ),
+    PATHS[2]: _models(
+        "chat.models", "The models there are", api.an_object({"data": api.a_list(_ANY)}, object=api.TEXT)
+    ),
+    PATHS[3]: _models(
+        "chat.model",
+        "One of the models",
+        api.an_object({"id": api.TEXT}, object=api.TEXT, created=api.NUMBER, owned_by=api.TEXT),
+        {"name": "model", "in": "path", "required": True, "schema": api.TEXT},
+    ),
+}
+"""What OpenAPI says: OpenAI's own objects, of which the door reads a little and passes on all."""

@@ -21,7 +21,7 @@ from souvenance.surfaces.http.oauth import metadata
 from souvenance.surfaces.http.oauth.authorization_server import OAuthServer, Polls, register
 from souvenance.surfaces.http.oauth.consent import ConsentPages
 from souvenance.surfaces.http.oauth.messages import OAuthRequest, answer, as_json, as_page, read
-from souvenance.surfaces.http.openapi import Paths, of_door
+from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer
 
 _THREADS = 4
@@ -66,7 +66,7 @@ class SignInDoor:
         ]
 
     def described(self) -> Paths:
-        return of_door(__package__)
+        return metadata.DESCRIBED
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
