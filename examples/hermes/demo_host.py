@@ -15,7 +15,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping
@@ -31,10 +30,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from demo_model import MODEL, DemoModel
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "demo"))
-
-from demo_stage import CheckFailed, Ran, expect
+from souvenance.surfaces.cli.demo.stage import CheckFailed, Ran, expect
 
 PROVIDER = "souvenance"
 API_KEY = "only-for-this-server-0123456789"

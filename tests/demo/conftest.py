@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from quick_programs import quick_programs
-from surfaces.door import LOADED
+from quick_souvenance import quick_souvenance
 
 
 @pytest.fixture
@@ -21,15 +19,13 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
-_EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-DEMO = _EXAMPLES / "demo" / "demo_story.py"
-HERMES_DEMO = _EXAMPLES / "hermes" / "hermes_demo.py"
+HERMES_DEMO = Path(__file__).resolve().parents[2] / "examples" / "hermes" / "hermes_demo.py"
 
 
 @pytest.fixture
 def run_demo(temporary: Path):
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return run_program(temporary, environment, sys.executable, str(DEMO), *arguments)
+        return run_program(temporary, environment, sys.executable, "-m", "souvenance", "demo", *arguments)
 
     return run
 
@@ -39,14 +35,10 @@ def run_quick_demo(temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """The same, but that each of its processes is forked from one that has loaded what they need."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        environment["PYTHONPATH"] = f"{environment['PYTHONPATH']}{os.pathsep}{DEMO.parent}"
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        entries = {"souvenance": "souvenance.commands:main", "demo": "demo_story:main"}
-        with quick_programs(
-            tmp_path / "quick", Path(sys.executable).parent, entries, loaded=LOADED
-        ) as programs:
-            return run_program(temporary, environment, str(programs / "demo"), *arguments)
+        with quick_souvenance(tmp_path / "quick") as programs:
+            return run_program(temporary, environment, str(programs / "souvenance"), "demo", *arguments)
 
     return run
 

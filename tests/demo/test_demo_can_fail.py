@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from demo_stage import (
+from souvenance.surfaces.cli.demo.stage import (
     CheckFailed,
     DemoStep,
     Ran,
@@ -21,7 +21,7 @@ from demo_stage import (
     same,
     summary,
 )
-from demo_story import ALLERGY, STEPS, TRIP
+from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 
 SABOTAGE = """
 from souvenance.adapters.sql.sqlite import SqliteEngine

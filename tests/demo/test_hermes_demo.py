@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from demo_model import a_model
-from demo_stage import DemoStep, play
 from hermes_demo import STEPS, HermesStage
+from souvenance.surfaces.cli.demo.stage import DemoStep, play
 
 
 def outcomes(output: str) -> dict[str, str]:

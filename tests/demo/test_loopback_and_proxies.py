@@ -2,8 +2,8 @@ import os
 import subprocess
 import sys
 
-from demo_stage import Stage
 from ports import vacant_port
+from souvenance.surfaces.cli.demo.stage import Stage
 
 
 def test_a_cap_for_a_server_on_this_machine_is_not_handed_to_the_proxy_of_the_environment(tmp_path):

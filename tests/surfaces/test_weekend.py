@@ -10,7 +10,6 @@ from shutil import copytree
 
 import pytest
 
-from demo_story import QUESTION, TRIP
 from souvenance import open_installation, settings_from
 from souvenance.adapters.embed.local import installed
 from souvenance.gate import messages as m
@@ -23,6 +22,7 @@ from souvenance.gate.conversation.messages import (
     SearchWorkspace,
 )
 from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.cli.demo.story import QUESTION, TRIP
 from surfaces.door import PATIENCE_SECONDS
 
 WHO = (

@@ -1,8 +1,12 @@
-"""`souvenance demo`: examples to look at."""
+"""`souvenance demo`: a story played by separate processes, and checked from outside."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 from msgspec.structs import replace
@@ -13,13 +17,43 @@ from souvenance.surfaces.cli.session import Shell
 
 
 @click.command(cls=Command, section=OPERATE)
-@click.option("--fill", is_flag=True, required=True, expose_value=False, help="Fill the data folder.")
+@click.option("--keep", is_flag=True, help="Keep the temporary folder and print its path.")
+@click.option(
+    "--fill", "fills", is_flag=True, help="Fill the data folder, which must be empty, with examples."
+)
 @pass_shell
-def demo(shell: Shell) -> None:
-    """Fill an empty data folder with examples.
+def demo(shell: Shell, keep: bool, fills: bool) -> None:
+    """Show what Souvenance does, in a temporary folder. Exits with 1 if a step fails.
 
-    They are people, agents and a year of conversations, to look at with 'souvenance open'.
+    It does not touch your own data folder and settings. With --fill it plays nothing: it fills an empty data
+    folder with people, agents and a year of conversations, to look at with 'souvenance open'.
     """
+    if fills:
+        _fill(shell)
+        return
+    from souvenance.surfaces.cli.demo.stage import Stage, outcome_line, play, succeeded, summary
+    from souvenance.surfaces.cli.demo.story import STEPS
+
+    folder = Path(tempfile.mkdtemp(prefix="souvenance-demo-"))
+    results = []
+    try:
+        with Stage(folder) as stage:
+            for result in play(STEPS, stage):
+                results.append(result)
+                if not shell.json:
+                    click.echo(result.line)
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    kept = {"folder": str(folder)} if keep else {}
+    steps = [{"id": one.id, "outcome": one.outcome, "seen": one.seen} for one in results]
+    text = f"kept in {folder}\n{outcome_line(results)}" if keep else outcome_line(results)
+    shell.show({"steps": steps, **summary(results), **kept}, lambda: text)
+    if not succeeded(results):
+        sys.exit(1)
+
+
+def _fill(shell: Shell) -> None:
     from souvenance.surfaces.cli.demo.fill import fill
 
     if shell.is_remote:

@@ -1,8 +1,4 @@
-"""A demo of what Souvenance does: a story played by separate processes in a temporary folder, and checked
-from outside.
-
-Run it from a checkout: `.venv/bin/python examples/demo/demo_story.py`. It does not touch your own data folder
-and settings. It exits with 1 if a step fails.
+"""The story that the demo plays, step by step.
 
 A step says what it saw: in captured answers and in files, never in the program's own word. A refusal
 is held against a request like it that is granted, so that it can't be refused for another reason.
@@ -10,16 +6,13 @@ is held against a request like it that is granted, so that it can't be refused f
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
-from pathlib import Path
-
-import click
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from demo_stage import (
+from souvenance.domain import capability as caps
+from souvenance.domain.capability import Claims
+from souvenance.domain.encoding import unb64
+from souvenance.surfaces.cli.demo.stage import (
     DATABASE,
     DemoStep,
     Stage,
@@ -27,17 +20,10 @@ from demo_stage import (
     complained,
     edit,
     expect,
-    outcome_line,
-    play,
     printed,
     refused,
     same,
-    succeeded,
-    summary,
 )
-from souvenance.domain import capability as caps
-from souvenance.domain.capability import Claims
-from souvenance.domain.encoding import unb64
 from souvenance.surfaces.cli.session import fresh_ulid
 
 TRIP = "trip to Chengdu, May 25–29"
@@ -227,33 +213,3 @@ def _forged(token: str, *namespaces: str) -> str:
     holder = Ed25519PrivateKey.from_private_bytes(unb64(secret))
     block = caps.sign(claims, key=holder, kid=parent.cnf.jwk.thumbprint())
     return "~".join((*blocks, block, secret))
-
-
-@click.command()
-@click.option("--keep", is_flag=True, help="Keep the temporary folder and print its path.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def main(keep: bool, as_json: bool) -> None:
-    """Show what Souvenance does, in a temporary folder."""
-    folder = Path(tempfile.mkdtemp(prefix="souvenance-demo-"))
-    results = []
-    try:
-        with Stage(folder) as stage:
-            for result in play(STEPS, stage):
-                results.append(result)
-                if not as_json:
-                    click.echo(result.line)
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        kept = {"folder": str(folder)} if keep else {}
-        steps = [{"id": one.id, "outcome": one.outcome, "seen": one.seen} for one in results]
-        click.echo(msgspec.json.encode({"steps": steps, **summary(results), **kept}))
-    else:
-        click.echo(f"kept in {folder}\n{outcome_line(results)}" if keep else outcome_line(results))
-    if not succeeded(results):
-        sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

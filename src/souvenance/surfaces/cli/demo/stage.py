@@ -194,7 +194,7 @@ class Stage:
     def serve(self) -> None:
         """Start the server on a free port. Raises: CheckSkipped if it is not installed; CheckFailed."""
         with open(self.folder / "server.log", "wb") as log:
-            self._server = subprocess.Popen(
+            self._server = subprocess.Popen(  # noqa: S603 - our own command line
                 _command("serve", "--port", "0"),
                 env=_environment(self.home),
                 stdin=subprocess.DEVNULL,
@@ -254,7 +254,7 @@ class Stage:
             return database.execute(sql, values).fetchall()
 
     def _run(self, *arguments: str, environment: Mapping[str, str]) -> Ran:
-        ended = subprocess.run(
+        ended = subprocess.run(  # noqa: S603 - our own command line
             _command("--json", *arguments),
             env=environment,
             stdin=subprocess.DEVNULL,
