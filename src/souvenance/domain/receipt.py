@@ -150,28 +150,21 @@ def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
 
 
 def _is_recorded(receipt: Receipt, event: Event) -> bool:
-    if event.outcome != OK or event.operation not in (OPERATION, *BY_INSPECTOR):
-        return False
+    claimed = (receipt.lines, receipt.keys, receipt.also, receipt.owner, receipt.line, receipt.session)
     try:
-        if event.operation == OPERATION:
-            return _tells(receipt, event, msgspec.json.decode(event.detail, type=settled(Detail)))
-        told = msgspec.json.decode(event.detail, type=settled(InspectorDetail))
+        return event.outcome == OK and _recorded(event) == claimed
     except UNREADABLE:
         return False
-    claimed = InspectorDetail(receipt.lines, receipt.also, receipt.owner, receipt.line, receipt.session)
-    return told == claimed and receipt.keys == 0
 
 
-def _tells(receipt: Receipt, event: Event, detail: Detail) -> bool:
-    asked = [] if receipt.line is None else [receipt.line]
+def _recorded(event: Event) -> tuple[int, int, int, str | None, str | None, str | None] | None:
+    """How many lines, keys and lines with them went, and the owner, line and session that were asked for;
+    None if nothing went."""
+    if event.operation in BY_INSPECTOR:
+        told = msgspec.json.decode(event.detail, type=settled(InspectorDetail))
+        return told.lines, 0, told.also, told.owner, told.line, told.session
+    detail = msgspec.json.decode(event.detail, type=settled(Detail))
+    if event.operation != OPERATION or detail.dry_run:
+        return None
     also = sum(len(ids) for *_, ids in detail.gone)
-    recorded = (list(event.lines), detail.owner, detail.lines, detail.keys, also, detail.dry_run, None)
-    return recorded == (
-        asked,
-        receipt.owner,
-        receipt.lines,
-        receipt.keys,
-        receipt.also,
-        False,
-        receipt.session,
-    )
+    return detail.lines, detail.keys, also, detail.owner, "".join(event.lines) or None, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from souvenance.core.conversation import directory, erase
-from souvenance.core.conversation.compartments import Changes, denied, reading
+from souvenance.core.conversation.compartments import Changes, compartment_of, denied, reading
 from souvenance.core.conversation.messages import find_message, read_messages
 from souvenance.core.remember import Draft, remember
 from souvenance.core.request_context import RequestContext, opened, said_at
@@ -13,7 +13,7 @@ from souvenance.domain.audit import Row
 from souvenance.domain.line import TOMBSTONE, GivenFields, SealedLine, shared_fields
 from souvenance.domain.names import Name, Namespace
 from souvenance.domain.policy import Reach
-from souvenance.domain.receipt import InspectorDetail
+from souvenance.domain.receipt import InspectorDetail, gone_runs
 from souvenance.domain.ulid import LineId
 from souvenance.errors import InvalidInput
 from souvenance.gate.conversation.conclusions import OfConclusion, own
@@ -131,8 +131,8 @@ def _erased(
     moved_to: str = "",
 ) -> Outcome:
     """`lines`: how many of those that went were asked for. The others rested on them."""
-    for compartment, line_id in changes.erased:
-        check_gone(request.ctx, (compartment,), (line_id,))
+    for held_by, namespace, ids in gone_runs(changes.erased):
+        check_gone(request.ctx, (compartment_of(request.ctx, held_by, namespace),), ids)
     told = InspectorDetail(lines, len(changes.erased) - lines, owner, line, session)
     what = Deletion(namespaces=sorted(changes.namespaces), **shared_fields(InspectorDetail, told))
     owners = {compartment.owner for compartment, _ in changes.erased}
