@@ -403,7 +403,7 @@ def json_rows(path: SourceFile) -> Iterator[tuple[str, bytes]]:
     with opened(path) as file:
         for number, raw in enumerate(elements(file, path.name)):
             if number == 0:
-                yield _MANIFEST, msgspec.json.encode(shape_of(raw).souvenance)
+                yield _MANIFEST, msgspec.json.encode(shape_of(raw, path.name).souvenance)
             else:
                 yield _sorted(raw, {}, f"{path.name}, record {number}")
 

@@ -94,17 +94,14 @@ def _honcho(source: str, wanted: Wanted) -> ImportReader:
 
 def _kind_of_chats(path: SourceFile, name: str) -> str:
     with member(path, name) as file:
-        shape = json_files.shape_of(next(elements(file, name), b""))
+        shape = json_files.shape_of(next(elements(file, name), b"null"), name)
     return claude.CLAUDE if isinstance(shape.chat_messages, list) else json_files.CHATGPT
 
 
 def _kind_of_json(path: SourceFile) -> str | None:
-    """By the first element, or by the whole of what is no array."""
-    try:
-        with opened(path) as file:
-            shape = json_files.shape_of(next(elements(file, path.name), b""))
-    except ImportUnreadable:
-        return None
+    """By the first element, or by the whole of what is no array. Raises: ImportUnreadable."""
+    with opened(path) as file:
+        shape = json_files.shape_of(next(elements(file, path.name), b"null"), path.name)
     known = {
         json_files.CHATGPT: isinstance(shape.mapping, dict),
         claude.CLAUDE: isinstance(shape.chat_messages, list),

@@ -312,8 +312,9 @@ class Mem0(FileReader):
         with opened(self._path) as file:
             for raw in elements(file, name):
                 number += 1
-                if number > 1 or shape_of(raw).results is None:
-                    yield decoded(raw, _Memory, f"{name}, memory {number}"), f"{name}, memory {number}"
+                place = f"{name}, memory {number}"
+                if number > 1 or shape_of(raw, place).results is None:
+                    yield decoded(raw, _Memory, place), place
                     continue
                 page = decoded(raw, _MemoryPage, name)
                 for nth, one in enumerate(page.results, 1):
@@ -341,12 +342,13 @@ class JsonShape(Struct):
     souvenance: Any = None
 
 
-def shape_of(raw: bytes) -> JsonShape:
-    """Without anything for what is no object."""
-    try:
-        return decoded(raw, JsonShape, "")
-    except ImportUnreadable:
-        return JsonShape()
+_AnyShape = JsonShape | list[Any] | str | float | None
+
+
+def shape_of(raw: bytes, place: str) -> JsonShape:
+    """The shape of an object; empty for other JSON. Raises: ImportUnreadable if it is not JSON."""
+    found = decoded(raw, _AnyShape, place)
+    return found if isinstance(found, JsonShape) else JsonShape()
 
 
 def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:

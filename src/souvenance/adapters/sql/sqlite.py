@@ -1,11 +1,11 @@
 """The SQLite engine: one file in WAL mode, one writer at a time, any number of readers.
 
 A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
-next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
-connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
-own lock, for which we wait. A write that need not last waits for one other writer at most, not for all
-lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the file
-when its own work is done, and nobody waits for that either.
+next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one connection
+for lasting writes under the lock and draw others from a pool for all else; other processes are held off by
+SQLite's own lock, for which we wait. A write that need not last waits for one other writer at most, not for
+all lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the
+file when its own work is done, and nobody waits for that either.
 """
 
 from __future__ import annotations
@@ -80,8 +80,7 @@ class SqliteEngine:
             self._writer = self._connect()
             opened.callback(self._writer.close)
             self._begin_log()
-            self._writer.execute("PRAGMA synchronous = NORMAL")
-            self._writer.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
+            self._writer.prepare()
             self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()  # This makes the log.
             try:
                 # It stays while our own connection is open.
@@ -103,31 +102,54 @@ class SqliteEngine:
                     raise
                 sleep(_AGAIN_SECONDS)
 
-    def _connect(self, *, pauses: bool = False) -> SqliteConnection:
+    def _connect(self) -> SqliteConnection:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA temp_store = MEMORY")
-        return SqliteConnection(connection, pauses=pauses)
+        return SqliteConnection(connection)
 
     @contextmanager
     def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
         """One consistent view, on a connection of its own."""
-        with translated():
+        try:
             session = self._take()
             session.execute("BEGIN")
             try:
+                session.look()
+                session.pauses = True
                 yield session
+            except BaseException:
+                session.distrust()
+                raise
             finally:
+                session.pauses = False
                 session.execute("ROLLBACK")
                 self._give_back(session)
+        except sqlite3.Error as error:
+            raise _translation(error) from error
+
+    def write(
+        self, workspace: str = ALL, *, lasting: bool = True
+    ) -> AbstractContextManager[SqliteConnection]:
+        """The one writer's transaction: committed at the end, or undone.
+
+        One that need not last, as the row of a read, is written by the connection that read last. So what
+        that one knows of the store, its pages too, is still true at the next question.
+        """
+        return self._write(lasting=lasting, as_reader=not lasting)
+
+    def claim(self) -> AbstractContextManager[SqliteConnection]:
+        return self._write(lasting=False, as_reader=False)
 
     @contextmanager
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
-        """The one writer's transaction: committed at the end, or undone."""
-        session, locks = self._writer, (self._line, self._lock) if lasting else (self._lock,)
+    def _write(self, *, lasting: bool, as_reader: bool) -> Iterator[SqliteConnection]:
+        locks = (self._line, self._lock) if lasting else (self._lock,)
         _acquire(locks)
+        session = self._writer
         try:
+            if as_reader:
+                session = self._take()
             session.execute("BEGIN IMMEDIATE")
             committed = False
             try:
@@ -143,22 +165,23 @@ class SqliteEngine:
         except sqlite3.Error as error:
             raise _translation(error) from error
         finally:
+            if session is not self._writer:
+                self._give_back(session)
             for lock in locks:
                 lock.release()
         if lasting:
             self.flush()
             self._checkpoint()
 
-    def claim(self) -> AbstractContextManager[SqliteConnection]:
-        return self.write(lasting=False)
-
     def _take(self) -> SqliteConnection:
-        """A session for reading, to be given back."""
+        """The session that was given back last, or a new one; to be given back."""
         with self._entrance:
             try:
                 return self._idle.pop()
             except IndexError:
-                return self._connect(pauses=True)
+                session = self._connect()
+                session.prepare()
+                return session
 
     def _give_back(self, session: SqliteConnection) -> None:
         if len(self._idle) < _MOST_IDLE:
@@ -236,15 +259,20 @@ class SqliteEngine:
 class SqliteConnection(SqlSession):
     """One connection. There is one writer, who takes all."""
 
-    __slots__ = ("_connection", "_pauses", "_seen", "execute")
+    __slots__ = ("_connection", "_seen", "execute", "pauses")
 
-    def __init__(self, connection: sqlite3.Connection, *, pauses: bool = False) -> None:
-        """`pauses` says whether a thread that may pause does so before it reads: nobody waits for it."""
+    def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__()
         self._connection = connection
-        self._pauses = pauses
+        self.pauses = False
+        """Whether a thread that may pause does so before it reads: nobody waits for it."""
         self._seen: int | None = None
         self.execute = connection.cursor().execute
+
+    def prepare(self) -> None:
+        """Let it leave the flushing to us, and the copying of the log as long as we do that."""
+        self.execute("PRAGMA synchronous = NORMAL")
+        self.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
 
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
@@ -257,7 +285,7 @@ class SqliteConnection(SqlSession):
         self._seen = None
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
-        if self._pauses:
+        if self.pauses:
             pause()
         try:
             return self.execute(sql, values).fetchall()

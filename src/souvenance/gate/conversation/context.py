@@ -224,7 +224,7 @@ def _picture(
     """Conclusions, quoted messages and the card, within the budget. Raises: Tampered."""
     if asked.request.search_query:
         foresee(ctx, asked.request.search_query)
-    conclusions = _Conclusions(_noted(ctx, asked))
+    conclusions = _Conclusions(_noted(ctx, asked, min(asked.most, tokens // _STAMP_TOKENS)))
     left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
     passages, spent = search.quotes(ctx, _evidence(ctx, asked), left) if asked.quotes else ([], 0)
     left -= spent
@@ -235,7 +235,7 @@ def _picture(
     return _Picture(text, _shown_card(ctx, asked, session), lines, tokens - left)
 
 
-def _noted(ctx: RequestContext, asked: _Perspective) -> list[View]:
+def _noted(ctx: RequestContext, asked: _Perspective, most: int) -> list[View]:
     kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
     return noted(
         ctx,
@@ -244,7 +244,7 @@ def _noted(ctx: RequestContext, asked: _Perspective) -> list[View]:
         top_k=asked.request.search_top_k,
         distance=asked.request.search_max_distance,
         frequent=bool(asked.request.include_most_frequent),
-        most=asked.most,
+        most=most,
     )
 
 
