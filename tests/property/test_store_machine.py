@@ -376,6 +376,7 @@ def told_of_lines(tx):
         ],
         "sessions": [tx.lines.of_session(*place) for place in product(WORKSPACES, OWNERS, SESSIONS)],
         "storage": [tx.lines.storage(workspace, None, None) for workspace in WORKSPACES],
+        "storage by kind": [tx.lines.storage_by_kind(workspace, None, None) for workspace in WORKSPACES],
         "activity": [tx.lines.activity(workspace, None, 1, 1) for workspace in WORKSPACES],
         "observers": [tx.lines.observers(*of, None) for of in product(WORKSPACES, OWNERS)],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -86,7 +87,7 @@ class GatedMemory:
         self._scope = scope
         self._tokens = tokens
         self._capped = capped
-        self._together = self._one_by_one if together is None else together
+        self._together = together or partial(one_by_one, gate)
         self._guarded = not capped and not scope.alone
         """Whether no gate separates the people of this agent, so that it has to be done here."""
 
@@ -440,9 +441,6 @@ class GatedMemory:
             raise answer
         return answer
 
-    def _one_by_one(self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
-        return [answer_or_error(self._gate, credentials, *call) for call in calls]
-
 
 def answer_or_error(
     gate: CallableGate, credentials: Credentials, operation: Operation, request: Request
@@ -454,6 +452,13 @@ def answer_or_error(
         raise
     except SouvenanceError as error:
         return error
+
+
+def one_by_one(
+    gate: CallableGate, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
+) -> list[Any]:
+    """What came of each call. Raises: Unavailable."""
+    return [answer_or_error(gate, credentials, *call) for call in calls]
 
 
 def members_of(scope: ConversationScope) -> dict[str, MemberReasoning]:

@@ -115,14 +115,15 @@ class SqliteEngine:
         try:
             session = self._take()
             session.execute("BEGIN")
+            finished = False
             try:
                 session.look()
                 session.pauses = True
                 yield session
-            except BaseException:
-                session.distrust()
-                raise
+                finished = True
             finally:
+                if not finished:
+                    session.distrust()
                 session.pauses = False
                 session.execute("ROLLBACK")
                 self._give_back(session)
