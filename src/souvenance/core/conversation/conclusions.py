@@ -235,6 +235,7 @@ class Noted:
         known = ctx.services.memo.get(self._key) or ()
         self._repeating = answered.union(line.id for line in lines).intersection(known)
         self._left = [line for line in lines if line.id not in answered | self._repeating]
+        self._outdating = _Outdating(ctx)
         self._gists: set[tuple[str, str]] = set()
         self._most = most
 
@@ -250,7 +251,7 @@ class Noted:
             return None
         taken = {line.id for line in some}
         self._left = [line for line in self._left if line.id not in taken]
-        return self._passing(views_of(self._ctx, some))
+        return self._passing(views_of(self._ctx, some, self._outdating))
 
     def _passing(self, views: Sequence[View]) -> list[View]:
         views = [one for one in views if one.outdated_by is None and one.line.id not in self._repeating]
