@@ -25,14 +25,14 @@ from souvenance.surfaces.cli.output import Record, shown, yes_option
 from souvenance.surfaces.cli.session import Shell
 
 _NOTHING = "Nothing is remembered yet. Start a conversation and tell it something: hermes"
-_NO_MATCH = "Hermes would be told nothing with that message."
+_NO_MATCH = "Memory adds nothing to that message."
 
 
 @click.command(cls=HermesCommand)
 @click.argument("message", required=False)
 @pass_command_context
 def show(command_context: CommandContext, message: str | None) -> None:
-    """Show what Hermes would be told now, with ids. With MESSAGE, what it would be told with that message."""
+    """Show what memory tells Hermes now, with ids. With MESSAGE, what it adds to that message."""
     configuration = command_context.configuration()
     found = asked(configuration, lambda memory: told(memory, configuration, message or ""))
     answer = {"message": message, "told": found or []}

@@ -1,4 +1,4 @@
-"""What a new conversation would be told of memory, and the line that each part of it comes from."""
+"""What memory tells a new conversation, and the line that each part comes from."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _ALIKE = 5
 
 
 class ToldRemark(Struct, frozen=True):
-    """One thing that is told."""
+    """One remark of that text."""
 
     heading: str
     id: str
-    """Of the line that was said or noted, which can be corrected or forgotten; empty if there is none."""
+    """The id of its line, which can be corrected or forgotten; empty if there is none."""
     day: str
     origin: str
     text: str
 
 
 def told(memory: GatedMemory, configuration: Configuration, message: str) -> list[ToldRemark]:
-    """What is told with the message; without one, what is known first of all. Raises: SouvenanceError."""
+    """What memory adds to the message; without one, what a new conversation gets. Raises: SouvenanceError."""
     known, tokens = memory.known(message), configuration.context_tokens or NO_LIMIT
     sections = injection.sections(known, message, local_now(), tokens=tokens)
     lines = list(_lines(memory, known, message)) if sections else []
@@ -44,14 +44,14 @@ def told(memory: GatedMemory, configuration: Configuration, message: str) -> lis
 
 
 def _line_of(remark: Remark, lines: list[tuple[str, str]]) -> str:
-    """The first line that says so, as a whole or in the part that is shown."""
+    """The id of the first line with that text, as a whole or in the part that is shown."""
     part = remark.text.removeprefix("… ").removesuffix(MORE)
     whole = (line for line, text in lines if text == remark.text)
     return next(whole, next((line for line, text in lines if part in text), ""))
 
 
 def _lines(memory: GatedMemory, known: Known, message: str) -> Iterator[tuple[str, str]]:
-    """Lines with their text as it is shown. What was concluded from one message is named by that message."""
+    """Ids of lines, with their text as shown. A conclusion from one message has the id of that message."""
     for passage in known.passages:
         found = [passage] if passage.id else memory.search(passage.text, USER, _ALIKE)
         yield from ((one.id, _shown(one.text)) for one in found if one.text == passage.text)
