@@ -113,7 +113,7 @@ class TriedMessage(Struct, frozen=True):
     left_out: str
     """Why it is not in the text; empty if it is."""
     signals: list[tuple[str, float, int]]
-    """What told most for it or against it: its name, how much it added, and the length of its bar."""
+    """What counted most for it or against it: its name, how much it added, and the length of its bar."""
 
 
 class RecallPage(Struct, frozen=True):
@@ -123,7 +123,7 @@ class RecallPage(Struct, frozen=True):
     messages: list[TriedMessage]
     """What was looked at, best first; none of a server that does not explain its search."""
     why: Mapping[str, str]
-    """What each reason means that stands at a message."""
+    """What each reason means."""
 
 
 class _OwnerMemory(Struct, frozen=True):
@@ -137,7 +137,7 @@ class _OwnerMemory(Struct, frozen=True):
 
     @property
     def here(self) -> bool:
-        """Whether the store is in this process, where the gate answers what it serves to nobody else."""
+        """Whether the store is in this process. Only then the gate answers questions about its own work."""
         return self.backend.together is not None
 
     def ask(self, purpose: Purpose, operation: Operation, request: m.Request) -> Any:
@@ -229,7 +229,7 @@ def _recall(given: AskRecall) -> RecallPage:
 def _tried(
     memory: _OwnerMemory, asked: TrialQuestion, setting: TrialSetting
 ) -> tuple[str, list[TriedMessage]]:
-    """The text that would be told, and the messages that were looked at; the text alone where no gate
+    """The text that memory adds, and the messages that were looked at; the text alone where no gate
     explains its search."""
     backend, scope, room = memory.backend, memory.scope, passage_room(setting.tokens)
     capped, tokens = backend.tokens.capped, backend.tokens.of(scope)

@@ -35,23 +35,23 @@ from souvenance.surfaces.cli.output import Record, shown, yes_option
 from souvenance.surfaces.cli.session import Shell
 
 _NOTHING = "Nothing is remembered yet. Start a conversation and tell it something: hermes"
-_NO_MATCH = "Hermes would be told nothing with that message."
+_NO_MATCH = "Memory adds nothing to that message."
 _ALIKE = 5
 
 
 class ToldRemark(Struct, frozen=True):
-    """One thing that is told."""
+    """One remark of what memory tells a conversation."""
 
     heading: str
     id: str
-    """Of the line that was said or noted, which can be corrected or forgotten; empty if there is none."""
+    """The id of its line, which can be corrected or forgotten; empty if there is none."""
     day: str
     origin: str
     text: str
 
 
 def told(memory: GatedMemory, configuration: Configuration, message: str) -> list[ToldRemark]:
-    """What is told with the message; without one, what is known first of all. Raises: SouvenanceError."""
+    """What memory adds to the message; without one, what a new conversation gets. Raises: SouvenanceError."""
     known, tokens = memory.known(message), configuration.context_tokens or NO_LIMIT
     sections = injection.sections(known, message, local_now(), tokens=tokens)
     lines = list(_lines(memory, known, message)) if sections else []
@@ -63,14 +63,14 @@ def told(memory: GatedMemory, configuration: Configuration, message: str) -> lis
 
 
 def _line_of(remark: Remark, lines: list[tuple[str, str]]) -> str:
-    """The first line that says so, as a whole or in the part that is shown."""
+    """The id of the first line with that text, as a whole or in the part that is shown."""
     part = remark.text.removeprefix("… ").removesuffix(MORE)
     whole = (line for line, text in lines if text == remark.text)
     return next(whole, next((line for line, text in lines if part in text), ""))
 
 
 def _lines(memory: GatedMemory, known: Known, message: str) -> Iterator[tuple[str, str]]:
-    """Lines with their text as it is shown. What was concluded from one message is named by that message."""
+    """Ids of lines, with their text as shown. A conclusion from one message has the id of that message."""
     for passage in known.passages:
         found = [passage] if passage.id else memory.search(passage.text, USER, _ALIKE)
         yield from ((one.id, _shown(one.text)) for one in found if one.text == passage.text)
@@ -90,7 +90,7 @@ def _shown(text: str) -> str:
 @click.argument("message", required=False)
 @pass_command_context
 def show(command_context: CommandContext, message: str | None) -> None:
-    """Show what Hermes would be told now, with ids. With MESSAGE, what it would be told with that message."""
+    """Show what memory tells Hermes now, with ids. With MESSAGE, what it adds to that message."""
     configuration = command_context.configuration()
     found = asked(configuration, lambda memory: told(memory, configuration, message or ""))
     answer = {"message": message, "told": found or []}

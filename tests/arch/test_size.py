@@ -36,11 +36,11 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 4_840,
     "lines of integrations": 1_061,
-    "lines without these two": 61_925,
+    "lines without these two": 62_040,
     "files": 342,
     "modules with a single importer": 61,
     "regexes": 297,
-    "lines of language": 3_189,
+    "lines of language": 3_205,
     "regexes of language": 116,
     "words of language": 5_917,
 }

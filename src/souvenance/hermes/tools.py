@@ -53,7 +53,7 @@ _TOKENS_PER_RESULT = 40
 _MOST_RESULTS = 50
 _LEAST_EXCERPT = 400
 _RESULTS_AT_LEAST = 4
-"""However long the messages are, so many of them fit into a budget that is not tiny."""
+"""How many messages fit into a normal budget, even if they are long."""
 _MOST_OF_A_NAME = 100
 _MOST_OF_A_COMPLAINT = 300
 

@@ -136,9 +136,9 @@ _MODEL = {
 }
 _THROUGH_A_GATEWAY = {
     True: "Everyone who writes through {} is you. You can change that under Advanced.",
-    False: "Everybody who writes through {} is somebody of their own. Under Advanced you can say who is you.",
+    False: "Everyone who writes through {} has a memory of their own. Under Advanced you can say who is you.",
 }
-"""How it stands is told before somebody is asked whether to change it."""
+"""The wizard says what holds now, and then asks whether to change it."""
 
 
 class WizardAnswers(Struct, frozen=True, kw_only=True):
@@ -269,7 +269,7 @@ class _Wizard:
         return wanted | (self._advanced(peer, local=local) if self.console.interactive else {})
 
     def _advanced(self, peer: str, *, local: bool) -> dict[str, Any]:
-        """What else is chosen: as it is told, unless somebody wants to be asked about each."""
+        """The other settings: as the wizard says, unless the person asks for each question."""
         console, now, given = self.console, self.now, self.given.settings
         platforms = gateways(self.profile, self.environment)
         platforms = [] if given.keys() & {"pinUserPeer", "userPeerAliases"} else platforms
@@ -324,7 +324,7 @@ class _Wizard:
         return {"baseUrl": url, "environment": None, **self._api_key(url, known=known)}
 
     def _signed_in(self, url: str, *, known: bool) -> bool:
-        """Whether somebody signed in to that server now. The sign-in is then stored.
+        """Whether the person signed in to that server now. The sign-in is then stored.
 
         `known`: there is a sign-in to it, or a key for it.
         Raises: Abandoned; SouvenanceError if nobody is there to choose another way.
