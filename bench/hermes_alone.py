@@ -53,7 +53,10 @@ class Alone:
             Place("Souvenance's environment", Path(sys.executable), EMBEDDED_MS),
             Place("Hermes' environment", hermes, PLAIN_MS),
         )
-        self.cold_places = (*self.places, Place("after the host's imports", hermes, PLAIN_MS, (_HOST_MODULE,)))
+        self.cold_places = (
+            *self.places,
+            Place("after the host's imports", hermes, PLAIN_MS, (_HOST_MODULE,)),
+        )
 
     def warm(self, rounds: int, calls: int) -> dict[str, list[dict[str, Any]]]:
         """What each round found, by place. Every round is a process with a copy of the store."""

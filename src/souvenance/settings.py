@@ -176,6 +176,7 @@ def _chat() -> Iterator[Setting]:
     yield part("base_url", "The address of a model's endpoint, without /chat/completions.")
     yield part("api_key", "The key of the endpoint, or @FILE.", secret=True)
     yield part("file", "A file that lists several endpoints. A relative path starts in the data folder.")
+    yield part("paths", "More paths below /v1/ that every token with chat may POST to, separated by commas.")
     yield part("user_field", "0 ignores OpenAI's field user, which names the person.", "1", kind="flag")
     yield part(
         "when_store_is_down",

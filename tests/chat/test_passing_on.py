@@ -33,10 +33,10 @@ def test_the_sdk_gets_its_embeddings(stage, front):
     assert (heard.path, heard.headers["authorization"]) == ("/v1/embeddings", f"Bearer {KEY}")
 
 
-def test_the_bytes_of_the_body_and_the_path_are_those_that_came(stage, front):
+def test_the_bytes_of_the_body_and_the_path_are_those_that_came(stage):
     stage.model.plays(Sends(b"RIFF", kind="audio/wav"))
     body = b"--x\r\n\xff\xfe not JSON"
-    answer = stage.client(front).post(
+    answer = stage.client(stage.front(wid="*")).post(
         "/audio/a%2Fb//transcriptions?x=%20y", content=body, headers={"content-type": "multipart/x"}
     )
     assert (answer.content, answer.headers["content-type"]) == (b"RIFF", "audio/wav")
@@ -77,6 +77,36 @@ def test_what_the_endpoint_keeps_is_for_caps_of_every_workspace_and_everybody(st
     wide = stage.front(wid="*")
     assert stage.client(wide).request(method, "/files").json() == {"data": []}
     assert [heard.body["method"] for heard in stage.model.asked] == [method]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/files",
+        "/batches",
+        "/fine_tuning/jobs",
+        "/responses/r-1/cancel",
+        "/embeddings/",
+        "/embeddings%2F..%2Ffiles",
+    ],
+)
+def test_a_token_of_some_people_asks_models_and_makes_nothing_that_the_endpoint_keeps(stage, front, path):
+    stage.model.plays(Sends(b"{}"))
+    answer = stage.client(front).post(path, json={"model": "m"})
+    assert answer.status_code in (403, 404) and stage.model.asked == []
+    assert stage.client(stage.front(wid="*")).post(path, json={"model": "m"}).status_code in (200, 404)
+
+
+def test_a_setting_opens_further_paths_to_every_token(home):
+    with a_stand_in() as model:
+        upstreams = (Upstream(model.url, KEY),)
+        with a_stage(home, upstreams=upstreams, paths="ocr, /batches/") as stage:
+            model.plays(Sends(b"{}"))
+            client = stage.client(stage.front())
+            told = [
+                client.post(path, json={"model": "m"}).status_code for path in ("/ocr", "/batches", "/files")
+            ]
+    assert told == [200, 200, 403]
 
 
 def test_the_sdk_lists_files_with_a_cap_of_everybody(stage):

@@ -31,9 +31,9 @@ class RetentionContract:
         append(store, sealed_line(IDS[0], expires_at=NOW), sealed_line(IDS[1]))
         with store.read() as tx:
             assert _ids(tx) == {IDS[0], IDS[1]}
-            tx.lines.hide(Hidden(NOW - 1))
+            tx.lines.hide(lambda: Hidden(NOW - 1))
             assert _ids(tx) == {IDS[0], IDS[1]}
-            tx.lines.hide(Hidden(NOW))
+            tx.lines.hide(lambda: Hidden(NOW))
             assert _ids(tx) == {IDS[1]}
             tx.lines.hide(None)
             assert _ids(tx) == {IDS[0], IDS[1]}
@@ -43,16 +43,16 @@ class RetentionContract:
         for _ in range(2):
             with store.read() as tx:
                 assert _ids(tx) == {IDS[0]}
-                tx.lines.hide(Hidden(NOW))
+                tx.lines.hide(lambda: Hidden(NOW))
         for _ in range(2):
             with store.write() as tx:
                 assert _ids(tx) == {IDS[0]}
-                tx.lines.hide(Hidden(NOW))
+                tx.lines.hide(lambda: Hidden(NOW))
 
     def test_a_hidden_message_is_not_read_and_its_turn_stays_taken(self, store: Store) -> None:
         append(store, sealed_line(IDS[0], session="s", turn=1), *_said(IDS[1], turn=2, expires_at=NOW))
         with store.write() as tx:
-            tx.lines.hide(Hidden(NOW))
+            tx.lines.hide(lambda: Hidden(NOW))
             assert [line.turn for line in tx.lines.turns(TurnQuery(WORKSPACE, "s"))] == [1]
             assert tx.lines.count_turns(WORKSPACE, "s") == 1
             assert [line.id for line in tx.lines.of_session(WORKSPACE, OWNER, "s")] == [IDS[0]]
@@ -67,7 +67,7 @@ class RetentionContract:
         with store.read() as tx:
             query = ViewQuery(WORKSPACE, ("conclusion",))
             assert len(tx.lines.views(query)) == 1
-            tx.lines.hide(Hidden(NOW))
+            tx.lines.hide(lambda: Hidden(NOW))
             assert tx.lines.views(query) == []
             assert tx.lines.view(WORKSPACE, IDS[0]) is None
             assert tx.lines.alike(COMPARTMENT, "bob", b"like") is None
@@ -76,7 +76,7 @@ class RetentionContract:
     def test_a_hidden_line_is_deleted_like_others(self, store: Store) -> None:
         append(store, sealed_line(IDS[0], expires_at=NOW), sealed_line(IDS[0], TRAVEL, expires_at=NOW))
         with store.write() as tx:
-            tx.lines.hide(Hidden(NOW))
+            tx.lines.hide(lambda: Hidden(NOW))
             assert tx.lines.delete(COMPARTMENT, (IDS[0],)) == 1
             assert tx.lines.delete_compartment(TRAVEL) == 1
         with store.read() as tx:
@@ -87,7 +87,7 @@ class RetentionContract:
         append(store, sealed_line(IDS[2], expires_at=NOW + 1), sealed_line(IDS[3]))
         append(store, sealed_line(IDS[4], ELSEWHERE, expires_at=NOW - 2))
         with store.read() as tx:
-            tx.lines.hide(Hidden(NOW))
+            tx.lines.hide(lambda: Hidden(NOW))
             assert [line.id for line in tx.lines.over(WORKSPACE, NOW, 9)] == [IDS[1], IDS[0]]
             assert [line.id for line in tx.lines.over(WORKSPACE, NOW, 1)] == [IDS[1]]
             assert tx.lines.expiring(NOW) == "elsewhere"
@@ -118,7 +118,7 @@ class RetentionContract:
             assert {line.id for line in tx.lines.aged(WORKSPACE, aged, EVERYTHING)} == wanted
             assert len(tx.lines.aged(WORKSPACE, aged, 1)) == min(1, len(wanted))
             assert tx.lines.aged_counted(WORKSPACE, aged) == len(wanted)
-            tx.lines.hide(Hidden(NOW, WORKSPACE, [aged]))
+            tx.lines.hide(lambda: Hidden(NOW, WORKSPACE, [aged]))
             assert _ids(tx) == {line.id for line in lines} - wanted
             assert tx.lines.get(ELSEWHERE, IDS[0]) is not None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
 
@@ -30,7 +30,7 @@ STOPPED = object()
 
 def asks(idle):
     def happens():
-        with idle.broken():
+        with idle:
             pass
 
     return happens
@@ -53,7 +53,7 @@ def test_work_waits_for_the_last_answer():
     idle = Idle()
     first, second = ExitStack(), ExitStack()
     for one in (first, second):
-        one.enter_context(idle.broken())
+        one.enter_context(idle)
     moments = Moments(None, first.close, second.close)
     idle.wait(0.1, 5, moments)
     assert moments.waited == 3
@@ -61,7 +61,7 @@ def test_work_waits_for_the_last_answer():
 
 def test_a_question_that_fails_is_over_too():
     idle = Idle()
-    with pytest.raises(ZeroDivisionError), idle.broken():
+    with pytest.raises(ZeroDivisionError), idle:
         raise ZeroDivisionError
     moments = Moments()
     idle.wait(0.1, 5, moments)
@@ -70,14 +70,14 @@ def test_a_question_that_fails_is_over_too():
 
 def test_work_waits_no_more_often_than_it_may():
     idle, moments = Idle(), Moments()
-    with idle.broken():
+    with idle:
         idle.wait(0.1, 5, moments)
     assert moments.waited == 5
 
 
 def test_who_is_stopped_waits_no_longer():
     idle, moments = Idle(), Moments(lambda: STOPPED)
-    with idle.broken():
+    with idle:
         idle.wait(0.1, 5, moments)
     assert moments.waited == 1
 
@@ -89,11 +89,12 @@ class Noted(Idle):
         super().__init__()
         self.happened = happened
 
-    @contextmanager
-    def broken(self):
+    def __enter__(self):
         self.happened.append("asked")
-        with super().broken():
-            yield
+        super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
         self.happened.append("answered")
 
     def wait(self, seconds, times, stopped):

@@ -349,7 +349,7 @@ def told(tx):
     """Everything that can be asked of a transaction without changing it, whatever is hidden in it."""
     found = {}
     for at, hidden in enumerate(HIDDEN):
-        tx.lines.hide(hidden)
+        tx.lines.hide(hidden and (lambda: hidden))
         found |= {f"{part}, hidden {at}": said for part, said in told_of_lines(tx).items()}
     tx.lines.hide(None)
     return {**found, **told_of_the_rest(tx)}

@@ -18,8 +18,8 @@ class MemoryLines:
         self._state = state
         self._hidden: Hidden | None = None
 
-    def hide(self, hidden: Hidden | None) -> None:
-        self._hidden = hidden
+    def hide(self, hidden: Callable[[], Hidden] | None) -> None:
+        self._hidden = hidden and hidden()
 
     def expiring(self, now: int, workspace: str | None = None) -> str | None:
         found = [

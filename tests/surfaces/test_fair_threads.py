@@ -70,3 +70,21 @@ def test_one_thread_works_at_a_time_and_another_while_it_waits_out_of_turn():
     for job in (asking, computing):
         job.result()
     assert done[-2:] == ["computes", "asks"]
+
+
+def test_threads_that_wait_out_of_turn_come_back_however_many_there_are():
+    threads = FairThreads(3, "test", in_turn=True)
+    goes_on, waiting = threading.Event(), threading.Semaphore(0)
+
+    def asks(number):
+        with out_of_turn():
+            waiting.release()
+            goes_on.wait()
+        return number
+
+    asking = [threads.submit("a", asks, number) for number in range(3)]
+    for _ in asking:
+        waiting.acquire()
+    queued = [threads.submit("b", int, str(number)) for number in range(3)]
+    goes_on.set()
+    assert [job.result() for job in (*asking, *queued)] == [0, 1, 2] * 2

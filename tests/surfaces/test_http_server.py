@@ -131,7 +131,14 @@ def test_a_taken_port_is_a_clear_error(tmp_path):
         assert server.owner.get("/health").status_code == 200
     assert refused.out == ""
     assert refused.err.startswith(f"misconfigured: 127.0.0.1:{port} can't be listened on: ")
-    assert "--port" in refused.err
+    assert "Another server" in refused.err and "--port" in refused.err
+
+
+def test_a_second_server_of_a_folder_is_told_where_the_first_one_is(tmp_path):
+    with serving(tmp_path / "home") as server:
+        port = server.url.rsplit(":", 1)[1]
+        refused = souvenance("serve", "--port", port, home=tmp_path / "home", exit_code=11)
+    assert f"This folder is served at {server.url} already" in refused.err
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.invalid"])

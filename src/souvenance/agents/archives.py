@@ -1,6 +1,6 @@
 """An export of a workspace or of one peer: written from the gate's records, and taken in again.
 
-Everything is asked of the gate as any client asks it. Where the archive lies is for whoever opens it.
+Every request goes through the gate, as any client's. The caller opens the archive.
 """
 
 from __future__ import annotations
@@ -120,13 +120,13 @@ class _Parts:
 
 
 class Steps(Protocol):
-    """Whoever watches one pass through the archive."""
+    """The progress of one pass through the archive."""
 
     def update(self, n_steps: int) -> None: ...
 
 
 class ArchiveImport:
-    """One archive on its way into one workspace. `watch` is told of each pass and how many records it has."""
+    """The import of one archive into one workspace. `watch` gets each pass and its number of records."""
 
     def __init__(
         self, ask: Ask, archive: ReadsArchive, watch: Callable[[str, int], AbstractContextManager[Steps]]
@@ -149,7 +149,7 @@ class ArchiveImport:
             )
 
     def take(self) -> p.ImportAnswer:
-        """Take in what is not here yet; what is here and differs is left as it is, and told.
+        """Take in what is not here yet. What is here and differs stays as it is, and is reported.
 
         Raises: SouvenanceError; run it again, and it goes on where it stopped.
         """

@@ -122,7 +122,7 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
     if spoken_of := times.spans(text, at, offset, met):
         marks += [words.mark("day", day) for day in days(spoken_of, offset)]
         marks += [words.mark("month", month) for month in months(spoken_of, offset)]
-    return Analysis(words.terms(text, met), marks)
+    return Analysis(words.terms_of(text, met), marks)
 
 
 class Upcoming(Struct, frozen=True):

@@ -20,6 +20,7 @@ from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
 from souvenance.domain.retention import RetentionRule
 from souvenance.errors import NotFound, Tampered
+from souvenance.language import terms
 from souvenance.ports.clock import Entropy, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
@@ -107,6 +108,7 @@ class Services(Struct, frozen=True):
         self.vault.forget()
         self.index.forget()
         self.memo.forget()
+        terms.forget()
         return store.scrub()
 
     def model_for(self, task: str) -> Model | None:
@@ -129,12 +131,17 @@ class RequestContext(Struct, frozen=True, gc=False):
     """What was found out, for this request and those that are asked together with it, in one transaction."""
 
     def __post_init__(self) -> None:
-        self.tx.lines.hide(hidden(self.tx, self.services.memo, self.scope.workspace, self.now))
+        mark = self._mark  # As it is before this request changes anything, which may be undone.
+        self.tx.lines.hide(lambda: hidden(self.tx, self.services.memo, self.scope.workspace, mark, self.now))
+
+    @property
+    def _mark(self) -> int:
+        return self.tx.marks(self.scope.workspace).compartments
 
     @property
     def rules(self) -> Sequence[RetentionRule]:
         """The retention rules of the workspace, in order of name."""
-        return rules_of(self.tx, self.services.memo, self.scope.workspace)
+        return rules_of(self.tx, self.services.memo, self.scope.workspace, self._mark)
 
     def once(self, what: Hashable, work: Callable[[], _T]) -> _T:
         """What comes of the work, or came of it when the same was asked before."""

@@ -96,7 +96,11 @@ class Retention:
         """The rules of all workspaces that remove something."""
         with self._store.read() as tx:
             workspaces = sorted({entry.workspace for entry in tx.directory.entries(None, ENTRY)})
-            rules = [(one, rule) for one in workspaces for rule in rules_of(tx, self._services.memo, one)]
+            rules = [
+                (one, rule)
+                for one in workspaces
+                for rule in rules_of(tx, self._services.memo, one, tx.marks(one).compartments)
+            ]
         return [(workspace, rule) for workspace, rule in rules if rule.then != FADE]
 
     def _forget(self, workspace: str, rule: RetentionRule, now: int) -> bool:

@@ -20,9 +20,9 @@ ENTRY = "retention"
 """Kind of the entry that says what a rule says."""
 
 
-def rules_of(tx: Transaction, memo: Memo, workspace: str) -> Sequence[RetentionRule]:
-    """In order of name. Raises: Tampered."""
-    key = (rules_of, workspace, tx.marks(workspace).compartments)
+def rules_of(tx: Transaction, memo: Memo, workspace: str, mark: int) -> Sequence[RetentionRule]:
+    """In order of name, as of that mark of the workspace's compartments. Raises: Tampered."""
+    key = (rules_of, workspace, mark)
     known: Sequence[RetentionRule] | None = memo.get(key)
     if known is None:
         found = map(rule_of, tx.directory.entries(workspace, ENTRY))
@@ -31,9 +31,9 @@ def rules_of(tx: Transaction, memo: Memo, workspace: str) -> Sequence[RetentionR
     return known
 
 
-def hidden(tx: Transaction, memo: Memo, workspace: str, now: int) -> Hidden:
+def hidden(tx: Transaction, memo: Memo, workspace: str, mark: int, now: int) -> Hidden:
     """What nobody is shown now. Raises: Tampered."""
-    rules = rules_of(tx, memo, workspace)
+    rules = rules_of(tx, memo, workspace, mark)
     return Hidden(now, workspace, [rule.aged(now) for rule in rules if rule.then == FORGET])
 
 

@@ -11,6 +11,11 @@ ASSISTANT = "assistant"
 
 REFUSE, PASS_WITHOUT_MEMORY = WHEN_STORE_IS_DOWN = ("refuse", "pass_without_memory")
 
+_ASKING_A_MODEL = """
+    audio/speech audio/transcriptions audio/translations completions embeddings images/edits
+    images/generations images/variations moderations rerank
+"""
+"""Paths at which an endpoint says what a model makes of a request, and makes nothing that it keeps."""
 _SECRETS = ("key", "token", "secret")
 """How the names of parameters end that belong into no address."""
 
@@ -61,6 +66,8 @@ class Upstream(Struct, frozen=True):
 class ChatSettings(Struct, frozen=True):
     upstreams: tuple[Upstream, ...] = ()
     """None of them: no chat door."""
+    paths: str = ""
+    """Further paths that a token of some people may POST to, with commas between them."""
     user_field: bool = True
     """Whether OpenAI's `user` says who speaks."""
     when_store_is_down: str = REFUSE
@@ -78,6 +85,11 @@ class ChatSettings(Struct, frozen=True):
     """How long a chat waits for what memory recalls. It always waits for the gate's verdict."""
     timeout_seconds: int = 600
     """How long an endpoint may be silent."""
+
+    def opens(self, path: str) -> bool:
+        """Whether a token of some people may POST to that path below /v1."""
+        named = (one.strip(" /") for one in self.paths.split(","))
+        return path.removeprefix("/") in (*_ASKING_A_MODEL.split(), *filter(None, named))
 
     def serving(self, model: str) -> Upstream | None:
         """Where the model is asked for: the longest prefix decides."""

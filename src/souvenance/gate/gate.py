@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -65,7 +65,10 @@ if TYPE_CHECKING:
 
 
 class Idle:
-    """Background work waits here until no request is being answered. Any number of threads may use it."""
+    """Background work waits here until no request is being answered. Any number of threads may use it.
+
+    While one is inside, somebody waits for an answer.
+    """
 
     def __init__(self) -> None:
         self._asked = self._answered = 0
@@ -76,16 +79,13 @@ class Idle:
         """How many requests there were."""
         return self._asked
 
-    @contextmanager
-    def broken(self) -> Iterator[None]:
-        """Somebody waits for an answer meanwhile."""
+    def __enter__(self) -> None:
         with self._lock:
             self._asked += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._answered += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._answered += 1
 
     def wait(self, seconds: float, times: int, stopped: threading.Event) -> None:
         """Wait until no request came for so many seconds and none is being answered.
@@ -323,11 +323,11 @@ class Gate:
 
         Raises: SouvenanceError; what the cap allowed or refused is in the audit log by then.
         """
-        with self.idle.broken(), self._watch(operation) as watched:
-            return self._call(operation, credentials, request, watched)
-
-    def _watch(self, operation: Operation) -> AbstractContextManager[Watched | None]:
-        return nullcontext() if self._observer is None else self._observer.watch(OPERATION, operation.name)
+        with self.idle:
+            if self._observer is None:
+                return self._call(operation, credentials, request)
+            with self._observer.watch(OPERATION, operation.name) as watched:
+                return self._call(operation, credentials, request, watched)
 
     def call_all(
         self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
@@ -354,7 +354,7 @@ class Gate:
         for first in order[:1]:
             every[first].ahead = dict.fromkeys(filter(None, questions))
         outcomes: dict[int, Outcome | SouvenanceError] = {}
-        with self.idle.broken(), self._store.read(chain.grant.workspace) as tx:
+        with self.idle, self._store.read(chain.grant.workspace) as tx:
             for at in order:
                 outcomes[at] = self._looked_up(tx, every[at], calls[at][1])
         found = [(asked, outcomes[at]) for at, asked in enumerate(every)]
@@ -368,10 +368,11 @@ class Gate:
 
     def _looked_up(self, tx: Transaction, asked: GateRequest, request: Request) -> Outcome | SouvenanceError:
         try:
-            with self._watch(asked.operation) as watched:
+            if self._observer is None:
+                return self._perform(tx, asked, request, asked.operation.work)
+            with self._observer.watch(OPERATION, asked.operation.name) as watched:
                 found = self._perform(tx, asked, request, asked.operation.work)
-                if watched is not None:
-                    watched.count(LINES, len(found.trace.lines))
+                watched.count(LINES, len(found.trace.lines))
                 return found
         except Unavailable:
             raise
@@ -397,7 +398,7 @@ class Gate:
         operation: Operation,
         credentials: Credentials,
         request: Request | Callable[[], Request],
-        watched: Watched | None,
+        watched: Watched | None = None,
     ) -> Any:
         chain = self._authenticated(credentials)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))

@@ -43,7 +43,7 @@ class MoveNote(Asked, frozen=True, kw_only=True):
     namespace: Namespace
 
 
-class ForgottenLines(Answer, frozen=True):
+class ForgetOutcome(Answer, frozen=True):
     lines: int
     """How many went, or would; for a dry run without those that rest on them."""
     scrubbed: bool = False
@@ -80,7 +80,7 @@ def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | Non
     lines = _from_here(ctx, asked)
     first = tuple(map(MessageAnswer.of, read_messages(ctx, lines[:_FIRST_GONE])))
     where = reading(directory.where(ctx, asked.session_id), [one.id for one in lines])
-    return Outcome(ForgottenLines(len(lines), first=first), where)
+    return Outcome(ForgetOutcome(len(lines), first=first), where)
 
 
 def _from_here(ctx: RequestContext, asked: ForgetFrom) -> Sequence[SealedLine]:
@@ -137,10 +137,10 @@ def _erased(
     what = Deletion(namespaces=sorted(changes.namespaces), **shared_fields(InspectorDetail, told))
     owners = {compartment.owner for compartment, _ in changes.erased}
 
-    def answer(row: Row) -> ForgottenLines:
+    def answer(row: Row) -> ForgetOutcome:
         scrubbed = request.scrub()
         receipt = signed(request, row, what, owners, scrubbed=scrubbed)
-        return ForgottenLines(len(changes.erased), scrubbed, receipt, copy=moved_to)
+        return ForgetOutcome(len(changes.erased), scrubbed, receipt, copy=moved_to)
 
     return Outcome(answer, changes.trace(**shared_fields(InspectorDetail, told)))
 
@@ -153,32 +153,26 @@ def _moves(rights: Rights, asked: MoveNote) -> None:
 MOVE = operation(
     "inspect.move",
     "forget",
-    ForgottenLines,
+    ForgetOutcome,
     move,
     _moves,
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
     rings=True,
 )
 FORGET_MESSAGE = operation(
-    "inspect.forget_message", "forget", ForgottenLines, forget_message, writes_session, rings=True
+    "inspect.forget_message", "forget", ForgetOutcome, forget_message, writes_session, rings=True
 )
 FORGET_CONCLUSION = operation(
     "inspect.forget_conclusion",
     "forget",
-    ForgottenLines,
+    ForgetOutcome,
     forget_conclusion,
     lambda rights, asked: rights.peer(),
     rings=True,
 )
 FORGET_FROM = operation(
-    "inspect.forget_from",
-    "forget",
-    ForgottenLines,
-    forget_from,
-    writes_session,
-    rings=True,
-    peek=preview_from,
+    "inspect.forget_from", "forget", ForgetOutcome, forget_from, writes_session, rings=True, peek=preview_from
 )
 FORGET_SESSION = operation(
-    "inspect.forget_session", "forget", ForgottenLines, forget_session, writes_session, rings=True
+    "inspect.forget_session", "forget", ForgetOutcome, forget_session, writes_session, rings=True
 )

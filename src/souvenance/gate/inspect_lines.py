@@ -24,7 +24,7 @@ from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.resource import AnyName
 from souvenance.gate.conversation.sessions import reads_session
-from souvenance.gate.inspect_retention import LineEnd, end_of
+from souvenance.gate.inspect_retention import Expiry, end_of
 from souvenance.gate.inspection import Asked, anyone
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
@@ -83,7 +83,7 @@ class WholeLine(m.LineFacts, frozen=True, kw_only=True):
     follows_from: list[str]
     concluded: int
     """How many lines follow from it."""
-    end: LineEnd | None
+    end: Expiry | None
     """When it is over, as things stand."""
     is_note: bool
     """Whether somebody noted it: it was not said, concluded or made of other lines."""

@@ -45,14 +45,14 @@ class EndingAnswer(Answer, frozen=True):
     lines: list[EndingLine]
 
 
-class LineEnd(Answer, frozen=True):
+class Expiry(Answer, frozen=True):
     """When a line is over, and by which rule; empty if by its own time."""
 
     at: datetime
     rule: str
 
 
-def end_of(ctx: RequestContext, line: LinePlace) -> LineEnd | None:
+def end_of(ctx: RequestContext, line: LinePlace) -> Expiry | None:
     """When the line is over, as things stand."""
     put_at = ulid.milliseconds(line.id)
     ends = [
@@ -63,7 +63,7 @@ def end_of(ctx: RequestContext, line: LinePlace) -> LineEnd | None:
     if line.expires_at is not None:
         ends.append((line.expires_at, ""))
     at, rule = min(ends, default=(None, ""))
-    return None if at is None else LineEnd(to_datetime(at), rule)
+    return None if at is None else Expiry(to_datetime(at), rule)
 
 
 def aged(request: AuthorisedRequest, asked: AskAged) -> Outcome:

@@ -189,8 +189,9 @@ class StoredLines(Protocol):
     """A transaction begins with every line in view. What is hidden then is read by none of these, but that
     `last_turn`, `namespaces` and `compartments` count it; and it is changed and deleted like other lines."""
 
-    def hide(self, hidden: Hidden | None) -> None:
-        """Hide these lines, and none but these, for the rest of the transaction."""
+    def hide(self, hidden: Callable[[], Hidden] | None) -> None:
+        """Hide these lines, and none but these, for the rest of the transaction. Which they are is asked
+        when lines are first read."""
 
     def expiring(self, now: int, workspace: str | None = None) -> str | None:
         """The workspace, or of all the one, with the line whose time was over first, if there is one. It

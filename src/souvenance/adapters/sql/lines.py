@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from operator import attrgetter
 
 from souvenance.adapters.sql.engine import (
@@ -104,17 +105,31 @@ class SqlLines:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._last_turns: dict[tuple[str, str | None], int] = {}
-        self._shown = ""
-        self._bounds: tuple[object, ...] = ()
-        """What a condition ends with that finds only what is not hidden, and its values."""
+        self._hidden: Callable[[], Hidden] | None = None
 
-    def hide(self, hidden: Hidden | None) -> None:
-        self._shown, self._bounds = "", ()
-        if hidden is not None:
-            self._shown, self._bounds = _STILL, (hidden.now,)
-            for where, values in map(_of_age, hidden.aged):
-                self._shown += f" AND NOT (l.workspace = ? AND {where})"
-                self._bounds += (hidden.workspace, *values)
+    def hide(self, hidden: Callable[[], Hidden] | None) -> None:
+        self._hidden = hidden
+        self.__dict__.pop("_showing", None)
+
+    @cached_property
+    def _showing(self) -> tuple[str, tuple[object, ...]]:
+        """What a condition ends with that finds only what is not hidden, and its values."""
+        if self._hidden is None:
+            return "", ()
+        hidden = self._hidden()
+        shown, bounds = _STILL, (hidden.now,)
+        for where, values in map(_of_age, hidden.aged):
+            shown += f" AND NOT (l.workspace = ? AND {where})"
+            bounds += (hidden.workspace, *values)
+        return shown, bounds
+
+    @property
+    def _shown(self) -> str:
+        return self._showing[0]
+
+    @property
+    def _bounds(self) -> tuple[object, ...]:
+        return self._showing[1]
 
     def expiring(self, now: int, workspace: str | None = None) -> str | None:
         names = self._session.each_next(_NEXT_EXPIRING) if workspace is None else [workspace]

@@ -76,6 +76,7 @@ class SqliteEngine:
         self._checkpointing = threading.Lock()
         self._writes = count(1)
         self._idle: deque[SqliteConnection] = deque()
+        self._closed = False
         with translated(), ExitStack() as opened:
             self._writer = self._connect()
             opened.callback(self._writer.close)
@@ -115,14 +116,15 @@ class SqliteEngine:
         try:
             session = self._take()
             session.execute("BEGIN")
+            finished = False
             try:
                 session.look()
                 session.pauses = True
                 yield session
-            except BaseException:
-                session.distrust()
-                raise
+                finished = True
             finally:
+                if not finished:
+                    session.distrust()
                 session.pauses = False
                 session.execute("ROLLBACK")
                 self._give_back(session)
@@ -179,8 +181,11 @@ class SqliteEngine:
             try:
                 return self._idle.pop()
             except IndexError:
-                session = self._connect()
-                session.prepare()
+                with ExitStack() as opened:
+                    session = self._connect()
+                    opened.callback(session.close)
+                    session.prepare()
+                    opened.pop_all()
                 return session
 
     def _give_back(self, session: SqliteConnection) -> None:
@@ -188,6 +193,8 @@ class SqliteEngine:
             self._idle.append(session)
         else:
             session.close()
+        if self._closed:  # While it was read, the engine was closed.
+            self._close_idle()
 
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
@@ -247,13 +254,15 @@ class SqliteEngine:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             self._close_idle()
             self._close_log()
             self._writer.close()
 
     def _close_idle(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
 
 class SqliteConnection(SqlSession):

@@ -386,7 +386,7 @@ class SqlTransaction(Transaction):
 class _Opened:
     """A transaction on what the engine opens."""
 
-    __slots__ = ("_engine", "_opened")
+    __slots__ = ("_engine", "_opened", "_tx")
 
     def __init__(self, engine: Engine, opened: AbstractContextManager[SqlSession]) -> None:
         self._engine = engine
@@ -398,12 +398,13 @@ class _Opened:
         if tx is None or not session.unchanged or tx.uses == _MOST_USES:
             tx = session.attached = SqlTransaction(session, self._engine)
         tx.uses += 1
-        tx.lines.hide(None)
+        self._tx = tx
         return tx
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
+        self._tx.lines.hide(None)
         return self._opened.__exit__(kind, error, trace)
 
 

@@ -8,15 +8,16 @@ holds no word, and the holder of another key can't even form the token.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from hashlib import blake2b
 
-from souvenance.language.characters import SmallWords
+from souvenance.language.characters import SmallWords, small_words
 from souvenance.language.terms.folding import folded, lone, pairs, runs, singles, spaced
 from souvenance.language.terms.languages import (
     ASKING,
     STEMMER_VERSION,
+    TELLING,
     language_of,
     stem,
 )
@@ -33,6 +34,8 @@ _WORD = pattern(r"[^\x00-/:-`{-\x7f]+(?:'[^\x00-/:-`{-\x7f]+)?")
 _MAX_COUNT = 255
 _PIECES = 1 << 14
 """How many are kept in mind with their terms: the same few thousand come again and again."""
+_TEXTS = 1024
+"""How many short texts are kept in mind with their terms."""
 _LONGEST = 48
 """Longer pieces don't come again, and would fill the mind."""
 
@@ -86,11 +89,24 @@ def words(text: str) -> list[str]:
     ]
 
 
-def terms(text: str, met: SmallWords | None = None) -> dict[str, int]:
+def terms(text: str) -> Mapping[str, int]:
     """How often each search term of a line occurs, up to 255; stop words only where there is nothing else.
 
-    `met` are the words of the text, if they are known.
+    A question meets the same few lines again and again, so those of short texts are kept until `forget`.
     """
+    return _recent(text) if len(text) <= TELLING else terms_of(text, None)
+
+
+@lru_cache(_TEXTS)
+def _recent(text: str) -> Mapping[str, int]:
+    return terms_of(text, small_words(text))
+
+
+forget = _recent.cache_clear
+
+
+def terms_of(text: str, met: SmallWords | None) -> dict[str, int]:
+    """As `terms`, of a text that is not met again soon. `met` are its words, if they are known."""
     found = _found(text, met, asked=False) or words(text)
     counted: dict[str, int] = {}
     for some in in_stretches(found):

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Seque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -34,7 +35,6 @@ from souvenance.gate.health import METRICS
 from souvenance.gate.messages import Nothing
 from souvenance.http_client import is_loopback
 from souvenance.pauses import urgent
-from souvenance.surfaces.http.apidocs import docs_routes
 from souvenance.surfaces.http.honcho.door import honcho_routes
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
@@ -250,6 +250,36 @@ def own_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
         )
         for route in ROUTES
     ]
+
+
+_DOCS = Path(__file__).with_name("apidocs")
+_DOCS_HEADERS = {
+    "cache-control": "no-cache",
+    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+def docs_routes() -> list[WebRoute]:
+    """The API page for people: it shows in a browser what `/openapi.json` tells programs. Nothing is fetched
+    from anywhere else."""
+    return [
+        WebRoute("/docs", _shows("page.html", "text/html")),
+        WebRoute("/docs/page.css", _shows("page.css", "text/css")),
+        WebRoute("/docs/page.js", _shows("page.js", "text/javascript")),
+    ]
+
+
+def _shows(name: str, media: str) -> Endpoint:
+    content = (_DOCS / name).read_bytes()
+
+    async def answer(request: Request) -> Response:
+        return Response(content, 200, _DOCS_HEADERS, media)
+
+    return answer
 
 
 def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:

@@ -143,7 +143,7 @@ def serve(
     _check(address, trusting=trusting)
     sys.setswitchinterval(_SWITCH_SECONDS)
     _share_memory()
-    listener = _listen(address)
+    listener = _listen(address, memory)
     log = Log(settings.telemetry.log)
     with closing(listener), logging_to(log), observing(settings.telemetry, log) as observer:
         if observer is not None:
@@ -222,7 +222,7 @@ def _url(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _listen(address: Address) -> socket.socket:
+def _listen(address: Address, memory: OpenMemory) -> socket.socket:
     """Raises: Misconfigured."""
     host, port = address.host, address.port
     try:
@@ -232,8 +232,10 @@ def _listen(address: Address) -> socket.socket:
         listener.bind(found)
         listener.listen(1024)
     except OSError as error:
+        served = memory.served_at()
+        where = f"This folder is served at {served} already" if served else "Another server may have the port"
         raise Misconfigured(
             f"{host}:{port} can't be listened on: {error.strerror or error}",
-            hint="Another server may have the port: choose one with --port.",
+            hint=f"{where}: choose another port with --port.",
         ) from error
     return listener

@@ -326,18 +326,18 @@ class ChatDoor:
     async def _others(self, request: Request) -> Response:
         """What the endpoint answers to a request that we know nothing of. No memory is read or written.
 
-        What an endpoint keeps (files, stored answers) is of its one key, so of everybody behind this door:
-        a token of some of them may only POST.
+        What an endpoint keeps (files, batches, tuned models) is of its one key, so of everybody behind this
+        door: a token of some of them may only ask a model.
         """
         sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
         caller = await self._admitted(request, sent.content)
-        everybody = caller.grant.wid == ALL and ALL in caller.grant.peers
-        if request.method != "POST" and not everybody:
+        path, everybody = _path_of(request), caller.grant.wid == ALL and ALL in caller.grant.peers
+        if not everybody and not (request.method == "POST" and self._settings.opens(path)):
             raise e.CapScopeMismatch(
                 "what the endpoint keeps is everybody's, and the cap does not reach everybody",
-                hint="Use a cap for workspace '*' with peers '*'.",
+                hint="Use a cap for workspace '*' with peers '*', or list the path in SOUVENANCE_CHAT_PATHS.",
             )
-        path, body, model = _path_of(request), sent.read(), ""
+        body, model = sent.read(), ""
         talk = None
         if body and "json" in request.headers.get("content-type", ""):
             talk = await _aside(body, lambda: Talk(COMPLETIONS, body))
