@@ -76,6 +76,7 @@ class SqliteEngine:
         self._checkpointing = threading.Lock()
         self._writes = count(1)
         self._idle: deque[SqliteConnection] = deque()
+        self._closed = False
         with translated(), ExitStack() as opened:
             self._writer = self._connect()
             opened.callback(self._writer.close)
@@ -177,6 +178,8 @@ class SqliteEngine:
     def _take(self) -> SqliteConnection:
         """The session that was given back last, or a new one; to be given back."""
         with self._entrance:
+            if self._closed:
+                raise StorageUnavailable("the store was closed")
             try:
                 return self._idle.pop()
             except IndexError:
@@ -185,7 +188,7 @@ class SqliteEngine:
                 return session
 
     def _give_back(self, session: SqliteConnection) -> None:
-        if len(self._idle) < _MOST_IDLE:
+        if len(self._idle) < _MOST_IDLE and not self._closed:
             self._idle.append(session)
         else:
             session.close()
@@ -247,7 +250,8 @@ class SqliteEngine:
             return not busy
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, self._entrance:
+            self._closed = True
             self._close_idle()
             self._close_log()
             self._writer.close()
