@@ -8,6 +8,7 @@ from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.audit import Event
 from souvenance.domain.directory import PEER, Entry
+from souvenance.errors import StorageUnavailable
 
 EVENT = Event(at=0, actor="ann", cap="cap", operation="memory.get", outcome="ok")
 ANN = Entry("home", PEER, "ann", "01M7ENKXSQN27K8P92THXMV5N1", 0)
@@ -61,3 +62,10 @@ def test_what_a_reader_wrote_and_undid_is_not_remembered(store):
         assert tx.directory.entry("home", PEER, "ann") == ANN
         raise LookupError
     assert looked_up(store)[0] is None
+
+
+def test_a_closed_store_opens_no_other_connection(store):
+    store.close()
+    for opened in (store.read(), store.write(lasting=False)):
+        with pytest.raises(StorageUnavailable), opened:
+            pass

@@ -178,6 +178,8 @@ class SqliteEngine:
     def _take(self) -> SqliteConnection:
         """The session that was given back last, or a new one; to be given back."""
         with self._entrance:
+            if self._closed:
+                raise StorageUnavailable("the store was closed")
             try:
                 return self._idle.pop()
             except IndexError:
@@ -189,7 +191,7 @@ class SqliteEngine:
                 return session
 
     def _give_back(self, session: SqliteConnection) -> None:
-        if len(self._idle) < _MOST_IDLE:
+        if len(self._idle) < _MOST_IDLE and not self._closed:
             self._idle.append(session)
         else:
             session.close()
@@ -253,7 +255,7 @@ class SqliteEngine:
             return not busy
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, self._entrance:
             self._closed = True
             self._close_idle()
             self._close_log()
