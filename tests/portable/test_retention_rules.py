@@ -9,6 +9,7 @@ import pytest
 from conversation.world import staged
 from gate.world import World
 from portable.journeys import given, manager, taken
+from souvenance.domain import ulid
 from souvenance.domain.archive_records import LineRecord, RuleRecord
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
@@ -105,6 +106,20 @@ def test_a_rule_that_fades_or_waits_for_summaries_comes_with_old_lines(here, the
         "gist": "no model writes summaries",
         "news": "",
     }
+
+
+def test_of_a_page_that_is_refused_no_rule_holds_then_or_later(there):
+    good = [RuleRecord(name=name, then="forget", days=30) for name in ("chats", "notes")]
+    bad = LineRecord(
+        owner="ann", namespace="default", id=ulid.compose(1, bytes(ulid.ENTROPY_BYTES)), kind="memory",
+        text=" ", created_at=1, cap="c",
+    )  # fmt: skip
+    assert there.code(p.IMPORT, manager(there), p.Import([*good, bad])) == "invalid_input"
+    ann = manager(there, sub="ann", exp=there.seconds + 10**8)
+    there.put(ann, "The code is 4711.", namespace="fresh")
+    assert rules(there) == {}
+    there.clock.advance(ms=31 * DAY_MS)
+    assert there.texts(ann) == ["The code is 4711."]
 
 
 def test_only_a_cap_that_may_forget_all_that_a_rule_covers_brings_it_in(there):

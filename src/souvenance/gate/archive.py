@@ -207,6 +207,7 @@ class _ComparedRecords:
         self._authorised = authorised
         self._ctx = ctx = authorised.ctx
         ctx.tx.lines.hide(None)  # What is over and still there is here.
+        self._rules = {rule.name: rule for rule in ctx.rules}
         self._writes, self._look = writes, request.look
         self._workspace = ctx.scope.workspace
         self.changes = Changes()
@@ -321,7 +322,7 @@ class _ComparedRecords:
 
     def _rule(self, record: r.RuleRecord) -> None:
         rule = RetentionRule(**shared_fields(RetentionRule, record))
-        known = retention.take(self._authorised, rule, look=self._look, writes=self._writes)
+        known = retention.take(self._authorised, rule, self._rules, look=self._look, writes=self._writes)
         if known is not None:
             self._judge(f"rule {rule.name}", agrees=known == rule)
         else:
