@@ -117,7 +117,8 @@ class SqlLines:
         if self._hidden is None:
             return "", ()
         hidden = self._hidden()
-        shown, bounds = _STILL, (hidden.now,)
+        shown = _STILL
+        bounds: tuple[object, ...] = (hidden.now,)
         for where, values in map(_of_age, hidden.aged):
             shown += f" AND NOT (l.workspace = ? AND {where})"
             bounds += (hidden.workspace, *values)

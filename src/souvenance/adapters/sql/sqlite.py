@@ -122,32 +122,9 @@ class SqliteEngine:
                 session.execute("ROLLBACK")
                 self._give_back(session)
 
-    @contextmanager
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
-        """The one writer's transaction: committed at the end, or undone."""
-        session, locks = self._writer, (self._line, self._lock) if lasting else (self._lock,)
-        _acquire(locks)
-        try:
-            session.execute("BEGIN IMMEDIATE")
-            committed = False
-            try:
-                session.look()
-                yield session
-                session.execute("COMMIT")
-                committed = True
-            finally:
-                if not committed:
-                    session.distrust()
-                    if session.in_transaction:
-                        session.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise _translation(error) from error
-        finally:
-            for lock in locks:
-                lock.release()
-        if lasting:
-            self.flush()
-            self._checkpoint()
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
+        locks = (self._line, self._lock) if lasting else (self._lock,)
+        return _Writing(self._writer, locks, self._settle if lasting else None)
 
     def claim(self) -> AbstractContextManager[SqliteConnection]:
         return self.write(lasting=False)
@@ -165,6 +142,10 @@ class SqliteEngine:
             self._idle.append(session)
         else:
             session.close()
+
+    def _settle(self) -> None:
+        self.flush()
+        self._checkpoint()
 
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
@@ -231,6 +212,58 @@ class SqliteEngine:
     def _close_idle(self) -> None:
         while self._idle:
             self._idle.pop().close()
+
+
+class _Writing:
+    """The one writer's transaction: committed at the end, or undone. Every request has one, and a generator
+    would take longer."""
+
+    __slots__ = ("_committed", "_locks", "_session")
+
+    def __init__(
+        self,
+        session: SqliteConnection,
+        locks: Sequence[threading.Lock],
+        committed: Callable[[], None] | None,
+    ) -> None:
+        """`committed` is called when the locks are free again."""
+        self._session, self._locks, self._committed = session, locks, committed
+
+    def __enter__(self) -> SqliteConnection:
+        _acquire(self._locks)
+        try:
+            self._session.execute("BEGIN IMMEDIATE")
+            self._session.look()
+        except BaseException as error:
+            self._end(error)
+            raise
+        return self._session
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self._session.execute("COMMIT")
+        except BaseException as failed:
+            self._end(failed)
+            raise
+        self._end(error)
+        if error is None and self._committed is not None:
+            self._committed()
+
+    def _end(self, error: BaseException | None) -> None:
+        """Raises: as what failed, if that was SQLite."""
+        try:
+            if error is not None:
+                self._session.distrust()
+                if self._session.in_transaction:
+                    self._session.execute("ROLLBACK")
+        except sqlite3.Error as failed:
+            error = failed
+        finally:
+            for lock in self._locks:
+                lock.release()
+        if isinstance(error, sqlite3.Error):
+            raise _translation(error) from error
 
 
 class SqliteConnection(SqlSession):
