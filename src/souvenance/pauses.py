@@ -100,10 +100,12 @@ class never_pause:  # noqa: N801 - it is used like a function
 
     def __enter__(self) -> None:
         self._before = getattr(_thread, "pauses", None)
-        _thread.pauses = None
+        if self._before is not None:
+            _thread.pauses = None
 
     def __exit__(self, *error: object) -> None:
-        _thread.pauses = self._before
+        if self._before is not None:
+            _thread.pauses = self._before
 
 
 def pause() -> None:

@@ -9,6 +9,7 @@ from gate.world import KINDS, World, each_kind, on_sqlite
 from souvenance.domain.encoding import b64, unb64
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.language import terms
 
 
 @pytest.fixture(params=KINDS)
@@ -47,6 +48,13 @@ def test_a_forgotten_line_is_gone_for_every_way_of_asking(world):
     assert line not in world.ids(cap, history=True)
     assert left(world) == sorted(["harbour 1", "harbour 2", "harbour in childhood", *OTHERS])
     assert "harbour 0" not in world.call(o.SNAPSHOT, cap, m.Snapshot()).profile
+
+
+def test_no_analysis_of_a_text_is_kept_in_memory_once_something_was_forgotten(world):
+    cap, [line, *_] = furnish(world)
+    terms.terms("harbour 0")
+    forget(world, cap, id=line)
+    assert terms.of_short.cache_info().currsize == 0
 
 
 def test_a_forgotten_namespace_is_gone_with_its_keys_and_nothing_else_is(world):

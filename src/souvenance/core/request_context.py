@@ -108,7 +108,7 @@ class Services(Struct, frozen=True):
         self.vault.forget()
         self.index.forget()
         self.memo.forget()
-        terms.forget()
+        terms.of_short.cache_clear()
         return store.scrub()
 
     def model_for(self, task: str) -> Model | None:

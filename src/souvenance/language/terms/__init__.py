@@ -92,17 +92,14 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> Mapping[str, int]:
     """How often each search term of a line occurs, up to 255; stop words only where there is nothing else.
 
-    A question meets the same few lines again and again, so those of short texts are kept until `forget`.
+    A question meets the same few lines again and again, so those of short texts are kept in mind.
     """
-    return _recent(text) if len(text) <= TELLING else terms_of(text, None)
+    return of_short(text) if len(text) <= TELLING else terms_of(text, None)
 
 
 @lru_cache(_TEXTS)
-def _recent(text: str) -> Mapping[str, int]:
+def of_short(text: str) -> Mapping[str, int]:
     return terms_of(text, small_words(text))
-
-
-forget = _recent.cache_clear
 
 
 def terms_of(text: str, met: SmallWords | None) -> dict[str, int]:

@@ -244,10 +244,11 @@ class TokenReader:
 
     def _stems(self, word: str) -> list[str]:
         """The word's stems, unless it is a stop word."""
-        plain = unaccented(word)
+        latin = word.isascii()
+        plain = word if latin else unaccented(word)
         if not plain or word in self._stopped or plain in STOP_WORDS:
             return []
-        script = languages.of_script(word)
+        script = None if latin else languages.of_script(word)
         language = script or self._language
         found = unaccented(stem(word, language)) if language != languages.ENGLISH else stem(plain)
         if found in STOP_WORDS:
