@@ -16,27 +16,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from souvenance.adapters.importers import source_files as source
 from souvenance.adapters.importers.json_files import ASSISTANT, MACHINE, PERSON, UNSPOKEN, mended
-from souvenance.adapters.importers.source_files import (
-    Counted,
-    FileReader,
-    bag,
-    clean,
-    decoded,
-    elements,
-    moment,
-    name_of,
-    opened,
-    shown,
-)
-from souvenance.domain.imports import (
-    ImportedMessage,
-    ImportedPeer,
-    ImportedSession,
-    ImportedStatement,
-    Record,
-    Skipped,
-)
+from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable
 
@@ -85,55 +67,57 @@ class _AgentFile(Struct):
     files: list[Any] = []
 
 
-class Letta(FileReader):
+class Letta(source.FileReader):
     kind = LETTA
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[r.Record]:
         name = self._path.name
-        with opened(self._path) as file:
-            whole = decoded(next(elements(file, name)), _AgentFile, name)
+        with source.opened(self._path) as file:
+            whole = source.decoded(next(source.elements(file, name)), _AgentFile, name)
         blocks = {block.id: block for block in whole.blocks}
-        yield ImportedPeer(self._wanted.peer, self._wanted.peer)
+        yield r.ImportedPeer(self._wanted.peer, self._wanted.peer)
         for number, agent in enumerate(whole.agents, 1):
-            peer, place = name_of(agent.name), f"{name}, agent {number}"
+            peer, place = source.name_of(agent.name), f"{name}, agent {number}"
             if peer == self._wanted.peer:
                 raise ImportUnreadable(f"{place}: it is called as you are", hint="Use another --peer.")
-            yield ImportedPeer(peer, clean(agent.name), observed=False)
+            yield r.ImportedPeer(peer, source.clean(agent.name), observed=False)
             for block in (blocks[one] for one in agent.block_ids or () if one in blocks):
                 yield from self._noted(block, peer, place)
             yield from self._said(agent, peer, place)
         for _ in whole.files:
-            yield Skipped("files that agents could open")
+            yield r.Skipped("files that agents could open")
 
-    def _noted(self, block: _MemoryBlock, peer: str, place: str) -> Iterator[Record]:
+    def _noted(self, block: _MemoryBlock, peer: str, place: str) -> Iterator[r.Record]:
         about = peer if block.label == _PERSONA else self._wanted.peer
-        ids, origin = Counted(), {"block": clean(block.label)}
+        ids, origin = source.Counted(), {"block": source.clean(block.label)}
         for text in (one.strip() for one in _PARAGRAPHS.split(block.value)):
             if text:
-                where = f"{place}, block {shown(block.label)}"
+                where = f"{place}, block {source.shown(block.label)}"
                 known = ids.id_of(block.label, text)
-                yield ImportedStatement(
-                    peer, about, clean(text), known, where, origin={**origin, **mended(text)}
+                yield r.ImportedStatement(
+                    peer, about, source.clean(text), known, where, origin={**origin, **mended(text)}
                 )
 
-    def _said(self, agent: _Agent, peer: str, place: str) -> Iterator[Record]:
-        session, ids = name_of(agent.name, f"{LETTA}-"), Counted()
+    def _said(self, agent: _Agent, peer: str, place: str) -> Iterator[r.Record]:
+        session, ids = source.name_of(agent.name, f"{LETTA}-"), source.Counted()
         members = {self._wanted.peer: MemberReasoning(), peer: MemberReasoning()}
         if agent.messages:
-            yield ImportedSession(session, clean(agent.name), members, {"title": clean(agent.name)})
+            yield r.ImportedSession(
+                session, source.clean(agent.name), members, {"title": source.clean(agent.name)}
+            )
         for number, one in enumerate(agent.messages, 1):
             text = _words(one) if one.role in ("user", "assistant") else None
             if text is None or not text.strip():
-                yield Skipped(_UNHEARD)
+                yield r.Skipped(_UNHEARD)
                 continue
             where = f"{place}, message {number}"
-            yield ImportedMessage(
+            yield r.ImportedMessage(
                 session,
                 self._wanted.peer if one.role == "user" else peer,
-                clean(text),
+                source.clean(text),
                 ids.id_of(one.role, text, str(one.created_at)),
                 where,
-                moment(one.created_at, where),
+                source.moment(one.created_at, where),
                 origin=mended(text),
             )
 
@@ -196,66 +180,68 @@ class _EpisodePage(Struct):
     next_cursor: str | None = None
 
 
-class Episodes(FileReader):
+class Episodes(source.FileReader):
     kind = EPISODES
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[r.Record]:
         """In the order of their times, whatever order the file has."""
         found: list[tuple[datetime, _Episode, str]] = []
         for one, place in self._episodes():
-            if isinstance(one, Skipped):
+            if isinstance(one, r.Skipped):
                 yield one
                 continue
-            at = moment(one.valid_at or one.reference_time or one.created_at, place)
+            at = source.moment(one.valid_at or one.reference_time or one.created_at, place)
             found.append((at or datetime.min.replace(tzinfo=UTC), one, place))
-        yield ImportedPeer(self._wanted.peer, self._wanted.peer)
+        yield r.ImportedPeer(self._wanted.peer, self._wanted.peer)
         met: set[str] = set()
-        ids = Counted()
+        ids = source.Counted()
         for at, one, place in sorted(found, key=lambda each: each[0]):
             yield from self._told(one, at if at.year > 1 else None, place, met, ids)
 
-    def _episodes(self) -> Iterator[tuple[_Episode | Skipped, str]]:
+    def _episodes(self) -> Iterator[tuple[_Episode | r.Skipped, str]]:
         name = self._path.name
-        with opened(self._path) as file:
-            for number, raw in enumerate(elements(file, name), 1):
-                page = decoded(raw, _EpisodePage, f"{name}, episode {number}")
+        with source.opened(self._path) as file:
+            for number, raw in enumerate(source.elements(file, name), 1):
+                page = source.decoded(raw, _EpisodePage, f"{name}, episode {number}")
                 listed = page.items if page.items is not None else page.episodes
                 if listed is None:
-                    listed = [decoded(raw, _Episode, f"{name}, episode {number}")]
+                    listed = [source.decoded(raw, _Episode, f"{name}, episode {number}")]
                 for nth, one in enumerate(listed, number):
                     yield one, f"{name}, episode {nth}"
                 if page.next_cursor:
-                    yield Skipped("further pages, which the file names and does not hold"), name
+                    yield r.Skipped("further pages, which the file names and does not hold"), name
 
     def _told(
-        self, one: _Episode, at: datetime | None, place: str, met: set[str], ids: Counted
-    ) -> Iterator[Record]:
+        self, one: _Episode, at: datetime | None, place: str, met: set[str], ids: source.Counted
+    ) -> Iterator[r.Record]:
         content = one.content or ""
         if not content.strip() or one.role in UNSPOKEN:
-            yield Skipped(_UNHEARD if content.strip() else "episodes without a text")
+            yield r.Skipped(_UNHEARD if content.strip() else "episodes without a text")
             return
         group = one.thread_uuid or one.thread_id or one.group_id
-        metadata = bag(one.metadata or one.episode_metadata, place)
+        metadata = source.bag(one.metadata or one.episode_metadata, place)
         named = {"name": one.name, "source": one.source_description, "group": group}
-        origin = bag({key: value for key, value in named.items() if value} | mended(content), place)
-        known = clean(one.uuid) if one.uuid else ids.id_of(content, str(at))
+        origin = source.bag({key: value for key, value in named.items() if value} | mended(content), place)
+        known = source.clean(one.uuid) if one.uuid else ids.id_of(content, str(at))
         if one.source not in (None, "message") or (one.source is None and one.role is None):
             peer = self._wanted.peer
-            yield ImportedStatement(
-                peer, peer, clean(content).strip(), known, place, at, metadata=metadata, origin=origin
+            yield r.ImportedStatement(
+                peer, peer, source.clean(content).strip(), known, place, at, metadata=metadata, origin=origin
             )
             return
-        session = name_of(group or self._path.stem, f"{EPISODES}-")
-        for number, (speaker, text) in enumerate(self._turns(one, clean(content)), 1):
+        session = source.name_of(group or self._path.stem, f"{EPISODES}-")
+        for number, (speaker, text) in enumerate(self._turns(one, source.clean(content)), 1):
             if speaker is None:
-                yield Skipped(_UNHEARD)
+                yield r.Skipped(_UNHEARD)
                 continue
             if speaker not in met:
                 met.add(speaker)
-                yield ImportedPeer(speaker, speaker, observed=False if speaker == ASSISTANT else None)
-            yield ImportedSession(session, clean(group or self._path.stem), {speaker: MemberReasoning()})
+                yield r.ImportedPeer(speaker, speaker, observed=False if speaker == ASSISTANT else None)
+            yield r.ImportedSession(
+                session, source.clean(group or self._path.stem), {speaker: MemberReasoning()}
+            )
             part = known if number == 1 else f"{known}#{number}"
-            yield ImportedMessage(session, speaker, text, part, place, at, metadata, origin)
+            yield r.ImportedMessage(session, speaker, text, part, place, at, metadata, origin)
 
     def _turns(self, one: _Episode, content: str) -> Iterator[tuple[str | None, str]]:
         """Who said what; None for what nobody said."""
@@ -276,4 +262,4 @@ class Episodes(FileReader):
             return None
         if name.lower() in PERSON:
             return self._wanted.peer
-        return ASSISTANT if name.lower() in MACHINE else name_of(name)
+        return ASSISTANT if name.lower() in MACHINE else source.name_of(name)

@@ -16,17 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
-from souvenance.domain.imports import (
-    ImportedCard,
-    ImportedMessage,
-    ImportedPeer,
-    ImportedSession,
-    ImportedStatement,
-    ImportedWorkspace,
-    Record,
-    Skipped,
-    Wanted,
-)
+from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable, Misconfigured, NotFound, ServerUnreachable, Unauthenticated
 from souvenance.http_client import bounded, client, seconds_to_wait
@@ -88,7 +78,7 @@ class Honcho:
     kind = KIND
     again = False
 
-    def __init__(self, url: str, wanted: Wanted, *, rest: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, url: str, wanted: r.Wanted, *, rest: Callable[[float], None] = time.sleep) -> None:
         """Raises: ImportUnreadable if that is no URL."""
         try:
             base = httpx.URL(url.rstrip("/"))
@@ -100,7 +90,7 @@ class Honcho:
         self._workspace = wanted.workspace
         self._rest = rest
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[r.Record]:
         """All that the workspaces hold.
 
         Raises: ImportUnreadable, ServerUnreachable, Unauthenticated, NotFound.
@@ -109,7 +99,7 @@ class Honcho:
             every = self.listed("/v3/workspaces/list", _HonchoEntry)
             for one in every if self._workspace is None else self._one(self._workspace):
                 place = f"workspace {shown(one.id)}"
-                yield ImportedWorkspace(one.id, bag(one.metadata, place), bag(one.configuration, place))
+                yield r.ImportedWorkspace(one.id, bag(one.metadata, place), bag(one.configuration, place))
                 yield from _Copy(self, one.id).records()
 
     def _one(self, name: str) -> Iterator[_HonchoEntry]:
@@ -167,14 +157,14 @@ class _Copy:
         self._base = f"/v3/workspaces/{quote(workspace, safe='')}"
         self._peers: set[str] = set()
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[r.Record]:
         for peer in self._listed("/peers/list", _HonchoEntry):
             if not _NAME.fullmatch(peer.id):
-                yield Skipped("peers that stand for scopes")
+                yield r.Skipped("peers that stand for scopes")
                 continue
             self._peers.add(peer.id)
             observed = (peer.configuration or {}).get("observe_me")
-            yield ImportedPeer(
+            yield r.ImportedPeer(
                 peer.id,
                 peer.id,
                 bag(peer.metadata, f"peer {shown(peer.id)}"),
@@ -187,14 +177,14 @@ class _Copy:
         pairs = {(peer, peer): None for peer in sorted(self._peers)}
         for held in self._listed("/conclusions/list", _HonchoConclusion):
             if not (_NAME.fullmatch(held.observer_id) and _NAME.fullmatch(held.observed_id)):
-                yield Skipped("conclusions of peers that stand for scopes")
+                yield r.Skipped("conclusions of peers that stand for scopes")
                 continue
             pairs[held.observer_id, held.observed_id] = None
             yield from self._known(held, sessions)
         for observer, observed in pairs:
             yield from self._card(observer, observed)
 
-    def _session(self, session: _HonchoEntry) -> Iterator[Record]:
+    def _session(self, session: _HonchoEntry) -> Iterator[r.Record]:
         base = f"/sessions/{quote(session.id, safe='')}"
         place = f"session {shown(session.id)}"
         members = {}
@@ -205,16 +195,16 @@ class _Copy:
             habits = decoded(config, _Habits, f"{place}, peer {shown(peer.id)}")
             members[peer.id] = MemberReasoning(habits.observe_me, habits.observe_others)
         yield from self._met(members)
-        yield ImportedSession(
+        yield r.ImportedSession(
             session.id, session.id, members, bag(session.metadata, place), bag(session.configuration, place)
         )
         for said in self._listed(f"{base}/messages/list", _HonchoMessage):
             where = f"{place}, message {shown(said.id)}"
             if not said.content.strip():
-                yield Skipped("empty messages")
+                yield r.Skipped("empty messages")
                 continue
             yield from self._met((said.peer_id,))
-            yield ImportedMessage(
+            yield r.ImportedMessage(
                 session.id,
                 said.peer_id,
                 clean(said.content),
@@ -224,18 +214,18 @@ class _Copy:
                 bag(said.metadata, where),
             )
 
-    def _met(self, names: Any) -> Iterator[ImportedPeer]:
+    def _met(self, names: Any) -> Iterator[r.ImportedPeer]:
         for name in names:
             if name not in self._peers:
                 self._peers.add(name)
-                yield ImportedPeer(name, name)
+                yield r.ImportedPeer(name, name)
 
-    def _known(self, held: _HonchoConclusion, sessions: set[str]) -> Iterator[Record]:
+    def _known(self, held: _HonchoConclusion, sessions: set[str]) -> Iterator[r.Record]:
         where = f"conclusion {shown(held.id)}"
         text = clean(held.content)
         quoted = _QUOTED.fullmatch(text)
         yield from self._met((held.observer_id, held.observed_id))
-        yield ImportedStatement(
+        yield r.ImportedStatement(
             held.observer_id,
             held.observed_id,
             quoted[1] if quoted else text,
@@ -246,7 +236,7 @@ class _Copy:
             origin={"level": held.level} if held.level else {},
         )
 
-    def _card(self, observer: str, observed: str) -> Iterator[Record]:
+    def _card(self, observer: str, observed: str) -> Iterator[r.Record]:
         query = {} if observer == observed else {"target": observed}
         try:
             raw = self._asked("GET", f"/peers/{quote(observer, safe='')}/card", query)
@@ -254,7 +244,7 @@ class _Copy:
             return
         card = decoded(raw, _CardPage, f"card of {shown(observer)}").peer_card
         if card:
-            yield ImportedCard(observer, observed, tuple(clean(one) for one in card))
+            yield r.ImportedCard(observer, observed, tuple(clean(one) for one in card))
 
     def _listed(self, path: str, kind: type[Any], method: str = "POST") -> Iterator[Any]:
         return self._server.listed(f"{self._base}{path}", kind, method)

@@ -20,30 +20,9 @@ from typing import IO, Any
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.source_files import (
-    Counted,
-    FileReader,
-    bag,
-    clean,
-    decoded,
-    elements,
-    member,
-    moment,
-    name_of,
-    names_in,
-    opened,
-    shown,
-)
+from souvenance.adapters.importers import source_files as source
 from souvenance.adapters.private_files import SourceFile
-from souvenance.domain.imports import (
-    ImportedMessage,
-    ImportedPeer,
-    ImportedSession,
-    ImportedStatement,
-    Record,
-    Skipped,
-    Wanted,
-)
+from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable, InvalidInput
 
@@ -97,13 +76,13 @@ class _Conversation(Struct):
     current_node: str | None = None
 
 
-class ChatExport(FileReader):
+class ChatExport(source.FileReader):
     """A service's data export: conversations of its user with its assistant, in a zip or the file in it."""
 
     kind: str
     """Also what the assistant is called here, and how the names of its sessions begin."""
 
-    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
+    def __init__(self, path: SourceFile, wanted: r.Wanted) -> None:
         """Raises: ImportUnreadable if an archive holds no conversations, InvalidInput for a name in use."""
         if wanted.peer == self.kind:
             raise InvalidInput(
@@ -111,90 +90,94 @@ class ChatExport(FileReader):
             )
         super().__init__(path, wanted)
         self._peer = wanted.peer
-        self._members = names_in(path, CONVERSATIONS) if is_zip(path) else None
+        self._members = source.names_in(path, CONVERSATIONS) if is_zip(path) else None
         if self._members == []:
             raise ImportUnreadable(f"{path.name} holds no conversations.json")
 
-    def records(self) -> Iterator[Record]:
-        yield ImportedPeer(self._peer, self._peer)
-        yield ImportedPeer(self.kind, self.kind, observed=False)
+    def records(self) -> Iterator[r.Record]:
+        yield r.ImportedPeer(self._peer, self._peer)
+        yield r.ImportedPeer(self.kind, self.kind, observed=False)
         if self._members is None:
-            with opened(self._path) as file:
+            with source.opened(self._path) as file:
                 yield from self._conversations(file, self._path.name)
         for name in self._members or ():
-            with member(self._path, name) as file:
-                yield from self._conversations(file, shown(name))
+            with source.member(self._path, name) as file:
+                yield from self._conversations(file, source.shown(name))
 
-    def _conversations(self, file: IO[bytes], name: str) -> Iterator[Record]:
-        for number, raw in enumerate(elements(file, name), 1):
+    def _conversations(self, file: IO[bytes], name: str) -> Iterator[r.Record]:
+        for number, raw in enumerate(source.elements(file, name), 1):
             yield from self._records_of(raw, f"{name}, conversation {number}")
 
-    def _records_of(self, raw: bytes, place: str) -> Iterator[Record]:
+    def _records_of(self, raw: bytes, place: str) -> Iterator[r.Record]:
         raise NotImplementedError
 
     def _told(
-        self, conversation: str | None, title: str | None, said: list[ImportedMessage | Skipped], place: str
-    ) -> Iterator[Record]:
+        self,
+        conversation: str | None,
+        title: str | None,
+        said: list[r.ImportedMessage | r.Skipped],
+        place: str,
+    ) -> Iterator[r.Record]:
         if not conversation:
             raise ImportUnreadable(f"{place}: it has no id")
-        if not any(isinstance(one, ImportedMessage) for one in said):
+        if not any(isinstance(one, r.ImportedMessage) for one in said):
             yield from said
-            yield Skipped("conversations in which nobody said anything")
+            yield r.Skipped("conversations in which nobody said anything")
             return
-        yield ImportedSession(
+        yield r.ImportedSession(
             self._session(conversation),
-            clean(conversation),
+            source.clean(conversation),
             {self._peer: MemberReasoning(), self.kind: MemberReasoning()},
-            {"title": clean(title)[:_MOST_TITLE_CHARS]} if title else {},
+            {"title": source.clean(title)[:_MOST_TITLE_CHARS]} if title else {},
         )
         yield from said
 
     def _session(self, conversation: str | None) -> str:
-        return name_of(conversation or "", f"{self.kind}-")
+        return source.name_of(conversation or "", f"{self.kind}-")
 
 
 class ChatGPT(ChatExport):
     kind = CHATGPT
 
-    def _records_of(self, raw: bytes, place: str) -> Iterator[Record]:
-        whole = decoded(raw, _Conversation, place)
+    def _records_of(self, raw: bytes, place: str) -> Iterator[r.Record]:
+        whole = source.decoded(raw, _Conversation, place)
         conversation = whole.conversation_id or whole.id
         said = list(self._branch(whole, self._session(conversation), conversation or "", place))
         yield from self._told(conversation, whole.title, said, place)
 
     def _branch(
         self, whole: _Conversation, session: str, conversation: str, place: str
-    ) -> Iterator[ImportedMessage | Skipped]:
+    ) -> Iterator[r.ImportedMessage | r.Skipped]:
         latest = whole.create_time
         for one in _thread(whole, place):
             latest = one.create_time if one.create_time is not None else latest
             why = _left_out(one)
             if why is not None:
-                yield Skipped(why)
+                yield r.Skipped(why)
                 continue
             text, pictures = _text_of(one)
             for _ in range(pictures):
-                yield Skipped("pictures, sounds and files in messages")
+                yield r.Skipped("pictures, sounds and files in messages")
             if not text.strip():
                 if not pictures:
-                    yield Skipped("empty messages")
+                    yield r.Skipped("empty messages")
                 continue
-            where = f"{place}, message {shown(one.id)}"
+            where = f"{place}, message {source.shown(one.id)}"
             spoken = one.author.role == "user"
-            yield ImportedMessage(
+            yield r.ImportedMessage(
                 session,
                 self._peer if spoken else self.kind,
-                clean(text),
-                clean(one.id),
+                source.clean(text),
+                source.clean(one.id),
                 where,
-                moment(latest, where),
-                origin={"conversation": clean(conversation), **_model(one), **mended(text)},
+                source.moment(latest, where),
+                origin={"conversation": source.clean(conversation), **_model(one), **mended(text)},
             )
 
 
 def is_zip(path: SourceFile) -> bool:
     """Whether the file begins as a zip archive does. Raises: ImportUnreadable."""
-    with opened(path) as file:
+    with source.opened(path) as file:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -254,12 +237,12 @@ def _text_of(one: _Message) -> tuple[str, int]:
 
 def _model(one: _Message) -> dict[str, str]:
     slug = None if one.metadata is None else one.metadata.model_slug
-    return {"model": clean(slug)[:100]} if isinstance(slug, str) and slug else {}
+    return {"model": source.clean(slug)[:100]} if isinstance(slug, str) and slug else {}
 
 
 def mended(text: str) -> dict[str, bool]:
     """What the origin of a text says if characters of it were replaced."""
-    return {"mended": True} if clean(text) != text else {}
+    return {"mended": True} if source.clean(text) != text else {}
 
 
 CLAUDE = "claude"
@@ -295,42 +278,42 @@ class _Chat(Struct):
 class Claude(ChatExport):
     kind = CLAUDE
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[r.Record]:
         yield from super().records()
-        for _ in names_in(self._path, _KEPT) if self._members else ():
-            yield Skipped("files of projects and of what Claude kept in mind")
+        for _ in source.names_in(self._path, _KEPT) if self._members else ():
+            yield r.Skipped("files of projects and of what Claude kept in mind")
 
-    def _records_of(self, raw: bytes, place: str) -> Iterator[Record]:
-        chat = decoded(raw, _Chat, place)
+    def _records_of(self, raw: bytes, place: str) -> Iterator[r.Record]:
+        chat = source.decoded(raw, _Chat, place)
         yield from self._told(chat.uuid, chat.name, list(self._said(chat, place)), place)
 
-    def _said(self, chat: _Chat, place: str) -> Iterator[ImportedMessage | Skipped]:
+    def _said(self, chat: _Chat, place: str) -> Iterator[r.ImportedMessage | r.Skipped]:
         latest = chat.created_at
         for one in chat.chat_messages:
             latest = one.created_at or latest
             if one.sender not in ("human", "assistant"):
-                yield Skipped("messages of the system and of tools")
+                yield r.Skipped("messages of the system and of tools")
                 continue
             blocks = one.content or []
             for block in blocks:
                 if block.type != "text":
-                    yield Skipped(_LEFT_OUT.get(block.type, "blocks that are not text"))
+                    yield r.Skipped(_LEFT_OUT.get(block.type, "blocks that are not text"))
             for _ in (*(one.attachments or ()), *(one.files or ())):
-                yield Skipped("attachments and files in messages")
+                yield r.Skipped("attachments and files in messages")
             text = "\n\n".join(block.text for block in blocks if block.type == "text" and block.text)
             text = text if blocks else one.text or ""
             if not text.strip():
-                yield Skipped("empty messages")
+                yield r.Skipped("empty messages")
                 continue
-            where = f"{place}, message {shown(one.uuid)}"
-            yield ImportedMessage(
+            where = f"{place}, message {source.shown(one.uuid)}"
+            yield r.ImportedMessage(
                 self._session(chat.uuid),
                 self._peer if one.sender == "human" else self.kind,
-                clean(text),
-                clean(one.uuid),
+                source.clean(text),
+                source.clean(one.uuid),
                 where,
-                moment(latest, where),
-                origin={"conversation": clean(chat.uuid or ""), **mended(text)},
+                source.moment(latest, where),
+                origin={"conversation": source.clean(chat.uuid or ""), **mended(text)},
             )
 
 
@@ -355,50 +338,50 @@ class _MemoryPage(Struct):
     next: str | None = None
 
 
-class Mem0(FileReader):
+class Mem0(source.FileReader):
     kind = MEM0
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[r.Record]:
         """All memories. Raises: ImportUnreadable, also if several people would have to be called the same."""
         met: set[str] = set()
-        ids, owners = Counted(), set()
+        ids, owners = source.Counted(), set()
         for one, place in self._memories():
-            if isinstance(one, Skipped):
+            if isinstance(one, r.Skipped):
                 yield one
                 continue
             if not (one.memory or "").strip():
-                yield Skipped("memories without a text")
+                yield r.Skipped("memories without a text")
                 continue
             owner = one.user_id or one.agent_id
             owners.add(owner)
             if self._wanted.renamed and len(owners) > 1:
                 raise ImportUnreadable(
-                    f"{place}: it is of {shown(owner or 'nobody')}, and not all memories are of one",
+                    f"{place}: it is of {source.shown(owner or 'nobody')}, and not all memories are of one",
                     hint="Leave --peer out: each keeps the name that it has there.",
                 )
             peer = self._peer(owner)
             if peer not in met:
                 met.add(peer)
-                yield ImportedPeer(peer, clean(owner or peer))
+                yield r.ImportedPeer(peer, source.clean(owner or peer))
             yield _statement(one, peer, ids, place)
 
-    def _memories(self) -> Iterator[tuple[_Memory | Skipped, str]]:
+    def _memories(self) -> Iterator[tuple[_Memory | r.Skipped, str]]:
         name, number = self._path.name, 0
-        with opened(self._path) as file:
-            for raw in elements(file, name):
+        with source.opened(self._path) as file:
+            for raw in source.elements(file, name):
                 number += 1
                 place = f"{name}, memory {number}"
                 if number > 1 or shape_of(raw, place).results is None:
-                    yield decoded(raw, _Memory, place), place
+                    yield source.decoded(raw, _Memory, place), place
                     continue
-                page = decoded(raw, _MemoryPage, name)
+                page = source.decoded(raw, _MemoryPage, name)
                 for nth, one in enumerate(page.results, 1):
                     yield one, f"{name}, memory {nth}"
                 if page.next:
-                    yield Skipped("further pages, which the file names and does not hold"), name
+                    yield r.Skipped("further pages, which the file names and does not hold"), name
 
     def _peer(self, owner: str | None) -> str:
-        return self._wanted.peer if owner is None or self._wanted.renamed else name_of(owner)
+        return self._wanted.peer if owner is None or self._wanted.renamed else source.name_of(owner)
 
 
 class JsonShape(Struct):
@@ -422,11 +405,11 @@ _AnyShape: Any = JsonShape | list[Any] | str | float | None
 
 def shape_of(raw: bytes, place: str) -> JsonShape:
     """The shape of an object; empty for other JSON. Raises: ImportUnreadable if it is not JSON."""
-    found = decoded(raw, _AnyShape, place)
+    found = source.decoded(raw, _AnyShape, place)
     return found if isinstance(found, JsonShape) else JsonShape()
 
 
-def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:
+def _statement(one: _Memory, peer: str, ids: source.Counted, place: str) -> r.ImportedStatement:
     text = one.memory or ""
     origin = {
         "user": one.user_id,
@@ -437,15 +420,15 @@ def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedSta
         "categories": one.categories or None,
         **mended(text),
     }
-    return ImportedStatement(
+    return r.ImportedStatement(
         peer,
         peer,
-        clean(text).strip(),
-        clean(str(one.id)) if one.id is not None else ids.id_of(peer, text),
+        source.clean(text).strip(),
+        source.clean(str(one.id)) if one.id is not None else ids.id_of(peer, text),
         place,
-        moment(one.updated_at, place) or moment(one.created_at, place),
-        metadata=bag(one.metadata, place),
-        origin=bag({key: value for key, value in origin.items() if value is not None}, place),
+        source.moment(one.updated_at, place) or source.moment(one.created_at, place),
+        metadata=source.bag(one.metadata, place),
+        origin=source.bag({key: value for key, value in origin.items() if value is not None}, place),
     )
 
 
@@ -468,67 +451,75 @@ class _JsonLine(Struct):
     metadata: dict[str, Any] | None = None
 
 
-class Jsonl(FileReader):
+class Jsonl(source.FileReader):
     kind = JSONL
 
-    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
+    def __init__(self, path: SourceFile, wanted: r.Wanted) -> None:
         super().__init__(path, wanted)
-        self._session = name_of(path.stem, f"{JSONL}-")
+        self._session = source.name_of(path.stem, f"{JSONL}-")
         """Of lines that name none."""
 
-    def records(self) -> Iterator[Record]:
-        ids = Counted()
+    def records(self) -> Iterator[r.Record]:
+        ids = source.Counted()
         met: set[str] = set()
         begun: set[str] = set()
         for number, raw in self._lines():
             place = f"{self._path.name}, line {number}"
-            line = decoded(raw, _JsonLine, place)
+            line = source.decoded(raw, _JsonLine, place)
             if line.role in UNSPOKEN:
-                yield Skipped("messages of the system and of tools")
+                yield r.Skipped("messages of the system and of tools")
                 continue
             if not line.content.strip():
-                yield Skipped("empty messages")
+                yield r.Skipped("empty messages")
                 continue
             peer = self._speaker(line, place)
             if peer not in met:
                 met.add(peer)
                 machine = line.role in MACHINE
-                yield ImportedPeer(peer, clean(line.peer or peer), observed=False if machine else None)
-            session = self._session if line.session is None else name_of(line.session)
+                yield r.ImportedPeer(
+                    peer, source.clean(line.peer or peer), observed=False if machine else None
+                )
+            session = self._session if line.session is None else source.name_of(line.session)
             if session not in begun:
                 begun.add(session)
-                yield ImportedSession(session, clean(line.session or session), {peer: MemberReasoning()})
+                yield r.ImportedSession(
+                    session, source.clean(line.session or session), {peer: MemberReasoning()}
+                )
             yield self._message(line, peer, session, ids, place)
 
-    def _message(self, line: _JsonLine, peer: str, session: str, ids: Counted, place: str) -> ImportedMessage:
+    def _message(
+        self, line: _JsonLine, peer: str, session: str, ids: source.Counted, place: str
+    ) -> r.ImportedMessage:
         said = (session, peer, line.content, str(line.created_at))
-        known = ids.id_of(*said) if line.id is None else clean(str(line.id))
-        return ImportedMessage(
+        known = ids.id_of(*said) if line.id is None else source.clean(str(line.id))
+        return r.ImportedMessage(
             session,
             peer,
-            clean(line.content),
+            source.clean(line.content),
             known,
             place,
-            moment(line.created_at, place),
-            bag(line.metadata, place),
+            source.moment(line.created_at, place),
+            source.bag(line.metadata, place),
             mended(line.content),
         )
 
     def _speaker(self, line: _JsonLine, place: str) -> str:
         if line.peer is not None:
-            return name_of(line.peer)
+            return source.name_of(line.peer)
         if line.role in PERSON:
             return self._wanted.peer
         if line.role in MACHINE:
             return ASSISTANT
         fault = (
-            "it says neither peer nor role" if line.role is None else f"there is no role {shown(line.role)}"
+            "it says neither peer nor role"
+            if line.role is None
+            else f"there is no role {source.shown(line.role)}"
         )
         raise ImportUnreadable(f"{place}: {fault}")
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         number = 0
-        with opened(self._path) as file:
+        with source.opened(self._path) as file:
             while raw := file.readline(MOST_LINE_BYTES + 1):
                 number += 1
                 if len(raw) > MOST_LINE_BYTES:

@@ -11,14 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.source_files import (
-    Counted,
-    FileReader,
-    clean,
-    decoded_page,
-    opened,
-    page_of,
-)
+from souvenance.adapters.importers import source_files as source
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped
 
 KIND = "markdown"
@@ -44,23 +37,23 @@ class MarkdownNote(Struct, frozen=True):
     line: int
 
 
-class Markdown(FileReader):
+class Markdown(source.FileReader):
     kind = KIND
 
     def records(self) -> Iterator[Record]:
-        name, ids, peer = self._path.name, Counted(), self._wanted.peer
+        name, ids, peer = self._path.name, source.Counted(), self._wanted.peer
         yield ImportedPeer(peer, peer)
         for note in notes(self._text()):
             if isinstance(note, Skipped):
                 yield note
                 continue
             statement = ": ".join((*note.under, note.text))
-            where, origin = f"{name}, line {note.line}", {"file": clean(name)}
+            where, origin = f"{name}, line {note.line}", {"file": source.clean(name)}
             yield ImportedStatement(peer, peer, statement, ids.id_of(statement), where, origin=origin)
 
     def _text(self) -> str:
-        with opened(self._path) as file:
-            return decoded_page(page_of(file, self._path.name), self._path.name)
+        with source.opened(self._path) as file:
+            return source.decoded_page(source.page_of(file, self._path.name), self._path.name)
 
 
 def notes(text: str) -> Iterator[MarkdownNote | Skipped]:

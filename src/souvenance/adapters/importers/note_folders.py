@@ -14,16 +14,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from souvenance.adapters.importers import source_files as source
 from souvenance.adapters.importers.markdown import FRONT, notes
-from souvenance.adapters.importers.source_files import (
-    Counted,
-    FileReader,
-    clean,
-    decoded_page,
-    moment,
-    pages,
-    shown,
-)
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped
 from souvenance.errors import ImportUnreadable
@@ -38,17 +30,17 @@ _HEADINGS = frozenset({"Observations", "Relations"})
 _MOST_TAGS = 50
 
 
-class NoteVault(FileReader):
+class NoteVault(source.FileReader):
     kind = VAULT
 
     def records(self) -> Iterator[Record]:
-        peer, ids = self._wanted.peer, Counted()
+        peer, ids = self._wanted.peer, source.Counted()
         yield ImportedPeer(peer, peer)
-        for page in pages(self._path):
+        for page in source.pages(self._path):
             if isinstance(page, Skipped):
                 yield page
                 continue
-            place, text = clean(page[0]), decoded_page(page[1], page[0])
+            place, text = source.clean(page[0]), source.decoded_page(page[1], page[0])
             front, left = front_matter(text)
             yield from left
             title = (front.get("title") or [PurePosixPath(place).stem])[0]
@@ -72,7 +64,7 @@ class NoteVault(FileReader):
                     said = f"{kind.replace('_', ' ')} {target}"
                 under = (one for one in note.under if one not in _HEADINGS)
                 statement = ": ".join(dict.fromkeys((title, *under, said)))
-                where = f"{shown(place)}, line {note.line}"
+                where = f"{source.shown(place)}, line {note.line}"
                 yield ImportedStatement(peer, peer, statement, ids.id_of(statement), where, at, origin=origin)
 
 
@@ -103,7 +95,7 @@ def _written_at(front: dict[str, list[str]], place: str) -> datetime | None:
     """When the page says that it was written; its name may be a day. None if that is no time."""
     for said in (*(one for name in _TIMES for one in front.get(name, [])[:1]), PurePosixPath(place).stem):
         try:
-            return moment(said, place)
+            return source.moment(said, place)
         except ImportUnreadable:
             continue
     return None
@@ -116,40 +108,40 @@ _FIELD = re.compile(r"^\| (Source|Filed|Added by) \| ([^\n]*) \|$", re.MULTILINE
 PALACE = re.compile(rb"\A# Palace Export ")
 
 
-class MemPalace(FileReader):
+class MemPalace(source.FileReader):
     kind = MEMPALACE
 
     def records(self) -> Iterator[Record]:
         peer = self._wanted.peer
         yield ImportedPeer(peer, peer)
-        for page in pages(self._path):
+        for page in source.pages(self._path):
             if isinstance(page, Skipped):
                 yield page
                 continue
-            place, text = page[0], decoded_page(page[1], page[0])
+            place, text = page[0], source.decoded_page(page[1], page[0])
             if PALACE.match(page[1]):
                 continue
             drawers = list(_DRAWER.finditer(text))
             if len(drawers) != len(re.findall(r"^## ", text, re.MULTILINE)):
-                raise ImportUnreadable(f"{shown(place)}: not all of its drawers can be read")
+                raise ImportUnreadable(f"{source.shown(place)}: not all of its drawers can be read")
             wing, _, room = text.partition("\n")[0].removeprefix("# ").partition(" / ")
             for found in drawers:
                 yield self._statement(found, place, {"wing": wing, "room": room})
 
     def _statement(self, found: re.Match[str], place: str, origin: dict[str, str]) -> ImportedStatement:
         peer, fields = self._wanted.peer, dict(_FIELD.findall(found[3]))
-        where = f"{shown(place)}, drawer {shown(found[1])}"
+        where = f"{source.shown(place)}, drawer {source.shown(found[1])}"
         filed = fields.get("Filed", "unknown")
         origin |= {"source": fields.get("Source", ""), "by": fields.get("Added by", "")}
         said = "\n".join(line[2:] for line in found[2].rstrip("\n").split("\n")).strip()
-        at = None if filed == "unknown" else moment(filed, where)
-        return ImportedStatement(peer, peer, said, clean(found[1]), where, at, origin=origin)
+        at = None if filed == "unknown" else source.moment(filed, where)
+        return ImportedStatement(peer, peer, said, source.clean(found[1]), where, at, origin=origin)
 
 
 def kind_of_folder(path: SourceFile) -> str | None:
     """What the pages of a folder or a zip are; None if there are none. Raises: ImportUnreadable."""
     kind = None
-    for page in pages(path):
+    for page in source.pages(path):
         if not isinstance(page, Skipped):
             kind = VAULT
             if PurePosixPath(page[0]).name == "index.md" and PALACE.match(page[1]):
