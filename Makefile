@@ -6,6 +6,8 @@
 #              run the suites of Hermes, the gate and the domain on another Python, which has to be there
 # make check   lint, types and the architecture's contracts
 # make bench   measure the cost of the gate
+# make bench-check
+#              fail if a request got more than a tenth slower than bench/check.json says, beside a fixed work
 # make pictures
 #              draw the pictures of the docs again
 # make docs    make the pages of docs/ a site in dist/site, searchable without a server
@@ -47,7 +49,7 @@ CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/tes
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py oauth/test_devices.py
 DOORS := chat conversation front_door gate honcho importers mcp_door portable telemetry oauth surfaces
 
-.PHONY: assets docs pictures release serve test suite cross-section test-everywhere check bench debian clients lock clean
+.PHONY: assets docs pictures release serve test suite cross-section test-everywhere check bench bench-check debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(SERVE_READY)
@@ -96,6 +98,9 @@ assets:
 
 bench: $(READY)
 	@$(BIN)/python bench/gate.py
+
+bench-check: $(READY)
+	@$(BIN)/python bench/check.py
 
 # The lock is complete, so pip resolves nothing. Modules are compiled when they are first imported, which makes the
 # installation smaller and twice as fast. Each package is named as it comes.

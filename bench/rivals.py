@@ -1,7 +1,7 @@
 """Memory systems side by side: how often they find the right turn, how fast, and in how much space.
 
     python bench/rivals.py [--systems souvenance,bm25,mem0,...] [--conversations 3] [--questions 20]
-        [--install anew|kept|none] [--scratch DIR] [--json FILE] [--markdown FILE]
+        [--install anew|kept|none] [--scratch DIR] [--json FILE]
 
 Each system runs in a virtual environment of its own, installed from the registries below the scratch folder,
 with its best documented settings for no language model (`rivals_systems`). All get the same turns, as
@@ -87,7 +87,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--python", help="for the environments; its sqlite3 has to load extensions")
     parser.add_argument("--minutes", type=float, default=60, help="that a system may take for a dataset")
     parser.add_argument("--json", type=Path, help="write all figures there")
-    parser.add_argument("--markdown", type=Path, help="write the table there")
     asked = parser.parse_args()
     asked.systems = asked.systems.split(",")
     if unknown := set(asked.systems) - set(SYSTEMS):
@@ -149,8 +148,7 @@ class Bench:
         """The environment's Python, and what it took to install; nothing of that if nothing was installed."""
         if self._asked.install == "none":
             return sys.executable, {}
-        digest = hashlib.sha256(repr(system.requirements).encode()).hexdigest()[:8]
-        folder = self._scratch / "environments" / f"{system.driver}-{digest}"
+        folder = self._scratch / "environments" / f"{system.driver}-{_digest(system.requirements)}"
         python, told = str(folder / "bin" / "python"), folder / "installed.json"
         if self._asked.install == "kept" and told.exists():
             return python, json.loads(told.read_text("utf-8"))
@@ -186,6 +184,8 @@ class Bench:
         environment = {**kept, **_QUIET, "HOME": str(home)}
         self._called([python, str(_HERE / "rivals_worker.py"), str(task), str(result)], environment)
         found: dict[str, Any] = json.loads(result.read_text("utf-8"))
+        if "error" in found:
+            raise Failed(found["error"])
         shutil.rmtree(folder)
         return found
 
@@ -230,6 +230,10 @@ def _python() -> str:
     return sys.executable
 
 
+def _digest(parts: tuple[str, ...]) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+
+
 def _megabytes(folder: Path) -> float:
     return sum(one.lstat().st_size for one in folder.rglob("*") if one.is_file()) / 1e6
 
@@ -261,7 +265,7 @@ def main() -> int:
     asked, machine = arguments(), Machine()
     corpora = sample(asked)
     about = {
-        name: {"names": [one.name for one in chosen], "digest": [one.digest for one in chosen]}
+        name: {"corpora": len(chosen), "digest": _digest(tuple(one.digest for one in chosen))}
         for name, chosen in corpora.items()
     }
     systems: dict[str, Any] = {}
@@ -282,10 +286,7 @@ def main() -> int:
             told["machine"] = f"{platform.machine()}, {machine}"
             if asked.json:
                 asked.json.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
-    table = markdown(told)
-    print(table)
-    if asked.markdown:
-        asked.markdown.write_text(table, "utf-8")
+    print(markdown(told))
     return 0
 
 

@@ -14,13 +14,14 @@ class System(NamedTuple):
     driver: str
     """The file in `rivals/` that runs it, without its ending."""
     requirements: tuple[str, ...]
-    """What is installed, that of which the version is told first."""
+    """What is installed, the system itself first."""
     settings: str
     options: Mapping[str, str] = {}
 
     @property
     def package(self) -> str:
-        return re.split(r"[\[=@ ]", self.requirements[0])[0]
+        """Of which the version is told; of none for a baseline."""
+        return "" if self.driver == "baselines" else re.split(r"[\[=@ ]", self.requirements[0])[0]
 
 
 def _baseline(settings: str, kinds: str) -> System:
@@ -42,7 +43,8 @@ SYSTEMS = {
     "mem0-bm25": System(
         "mem0",
         ("mem0ai==2.2.1", "fastembed", "stop-words"),
-        "the same with fastembed's BM25, whose stop words are from a package instead of from a hub",
+        "`infer=False`, a local Qdrant, vectors and fastembed's BM25, whose stop words are from a package "
+        "instead of from a hub",
         {"bm25": "yes"},
     ),
     "mempalace": System(

@@ -40,7 +40,7 @@ def _rank(one: tuple[str, Mapping[str, Any]]) -> float:
 
 
 def _sample(told: Mapping[str, Any]) -> str:
-    sizes = {name: len(about["names"]) for name, about in told["sample"].items()}
+    sizes = {name: about["corpora"] for name, about in told["sample"].items()}
     return (
         f"{told['date']}, `{told['command']}`, on {told['machine']}.\n"
         f"The sample: the first {sizes['locomo']} conversations of LoCoMo's development half with all their "

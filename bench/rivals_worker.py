@@ -1,8 +1,8 @@
 """Runs one memory system over a task, in that system's own environment: `rivals_worker.py TASK RESULT`.
 
 The task is a pickled `Task`. The result is a JSON file: what was found for each question, and what it took,
-without the served embedder's time. A search that fails finds nothing, and the first such error is told.
-Anything else that fails ends the program.
+without the served embedder's time. A search that fails finds nothing, and the first such error is told. If
+anything else fails, the result is its error alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Run:
         try:
             found = await _finished(memory.search(question, self._task.most))
         except Exception as error:  # noqa: BLE001 - what another's program raises is one of its results
-            self._errors.append(f"{type(error).__name__}: {error}")
+            self._errors.append(_told(error))
             return []
         self._search_seconds.append(self._now() - began)
         return list(dict.fromkeys(found))[: self._task.most]
@@ -87,13 +87,21 @@ def _peak_mb() -> float:
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 
 
+def _told(error: Exception) -> str:
+    """On one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
 def _bytes(folder: Path) -> int:
     return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file() and not one.is_symlink())
 
 
 def main() -> None:
     task, result = (Path(name) for name in sys.argv[1:])
-    found = asyncio.run(Run(pickle.loads(task.read_bytes())).result())
+    try:
+        found = asyncio.run(Run(pickle.loads(task.read_bytes())).result())
+    except Exception as error:  # noqa: BLE001 - as for a search
+        found = {"error": _told(error)}
     result.write_text(json.dumps(found), "utf-8")
 
 

@@ -39,9 +39,10 @@ class Memory:
 
         self._core = MemoryCore(path=str(place.folder))
         self._options = dict(place.options)
+        self._turns: dict[str, str] = {}
 
     def add(self, corpus: Corpus) -> None:
-        said = turns(corpus)
+        said = enumerate(turns(corpus))
         while batch := list(islice(said, BATCH)):
             self._core.ingest_many(
                 [
@@ -51,14 +52,18 @@ class Memory:
                         "session_id": turn.session,
                         "ts": turn.at,
                         "user_id": turn.speaker,
-                        "id": turn.id,
+                        "id": str(number),
                     }
-                    for turn in batch
+                    for number, turn in batch
                 ]
             )
+            self._turns |= {str(number): turn.id for number, turn in batch}
 
     def search(self, question: Question, most: int) -> list[str]:
-        return [one.memory.id for one in self._core.recall(question.text, limit=most, **self._options)]
+        return [
+            self._turns[one.memory.id]
+            for one in self._core.recall(question.text, limit=most, **self._options)
+        ]
 
     def close(self) -> None:
         self._core.close()

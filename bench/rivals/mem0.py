@@ -48,9 +48,10 @@ class Memory:
 def _load_bm25(place: Place) -> None:
     """Give fastembed's BM25 its stop words: without its file of them mem0 would do without BM25."""
     import fastembed
+    from fastembed.sparse import SparseTextEmbedding
     from stop_words import get_stop_words
 
-    class WithStopWords(fastembed.SparseTextEmbedding):
+    class WithStopWords(SparseTextEmbedding):
         def __init__(self, model_name: str) -> None:
             stop_words = set(get_stop_words("english"))
             super().__init__(model_name, specific_model_path=str(place.folder), stopwords=stop_words)

@@ -62,8 +62,14 @@ def test_searches_that_fail_are_told_with_the_first_error():
         "locomo": {"error": "it took longer than 60 minutes"},
         "longmemeval": failing,
     }
-    sample = {"locomo": {"names": ["a"]}, "longmemeval": {"names": ["b"]}}
+    sample = {"locomo": {"corpora": 2}, "longmemeval": {"corpora": 3}}
     about = {"date": "2026-11-18", "command": "python bench/rivals.py", "machine": "2 cores"}
     table = markdown({**about, "sample": sample, "systems": {"other": found}})
     assert "It did not run on LoCoMo: `it took longer than 60 minutes`" in table
     assert "2 searches of LongMemEval_S failed, the first with `KeyError: 'D1:1'`" in table
+
+
+def test_the_page_has_the_table_that_the_bench_made():
+    told = json.loads((ROOT / "bench" / "rivals.json").read_text("utf-8"))
+    page = (ROOT / "docs" / "explanation" / "comparison.md").read_text("utf-8")
+    assert markdown(told) in page
