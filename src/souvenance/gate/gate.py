@@ -65,10 +65,8 @@ if TYPE_CHECKING:
 
 
 class Idle:
-    """Background work waits here until no request is being answered. Any number of threads may use it.
-
-    While one is inside, somebody waits for an answer.
-    """
+    """Background work waits here until no request is being answered. A request is answered inside it, in any
+    number of threads."""
 
     def __init__(self) -> None:
         self._asked = self._answered = 0
