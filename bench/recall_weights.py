@@ -6,7 +6,7 @@
 DIR is what `bench/recall.py --store DIR` keeps. What another version stored there is made anew first;
 corpora that are not there are left out, and how many questions there were is told. The product's own finder
 is asked for every line that anything speaks for, with its signals. LoCoMo counts with categories 1 to 4;
-LongMemEval with the official set, where the user's lines alone are looked through; with `--both`, everyone's.
+LongMemEval with the official set, where the user's lines alone are looked through, or all with `--both`.
 
 The weights are those under which the right lines are likeliest, where the odds of a line against another are
 the exponential of how much higher its score is; `--ridge` holds them near the product's, in units of each
