@@ -288,7 +288,7 @@ VIEW_SPANS = tuple(
 
 
 AGES = (Aged(IDS[2]), Aged(IDS[2], "work"), Aged(IDS[1], kind="conclusion"), Aged(IDS[2], "travel", "memory"))
-HIDDEN = (None, Hidden(1, "acme", AGES[1:]))
+HIDDEN = (None, lambda: Hidden(1, "acme", AGES[1:]))
 
 
 class Undone(Exception):
@@ -349,7 +349,7 @@ def told(tx):
     """Everything that can be asked of a transaction without changing it, whatever is hidden in it."""
     found = {}
     for at, hidden in enumerate(HIDDEN):
-        tx.lines.hide(hidden and (lambda: hidden))
+        tx.lines.hide(hidden)
         found |= {f"{part}, hidden {at}": said for part, said in told_of_lines(tx).items()}
     tx.lines.hide(None)
     return {**found, **told_of_the_rest(tx)}
