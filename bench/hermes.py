@@ -10,8 +10,8 @@ hundred sessions, with the work behind them done (`hermes_store`). Each measurem
 warm: a process makes a new provider for every message, as the host's API server does: `initialize`,
 `on_turn_start`, `prefetch`, and then nothing for a tenth of a second, as while a host waits for its model.
 Messages and turn numbers differ. Every round is a process of its own, in Souvenance's environment and in
-Hermes' in turns. The first calls are not counted. Then `sync_turn`, which returns when the turn is on the
-disk.
+Hermes', which has no embedder, in turns. The first calls are not counted. Then `sync_turn`, which returns
+when the turn is on the disk.
 
 cold: a process makes one provider and recalls once. The clock starts with the first line of its script,
 so imports, keys, store and index are in it. Beside it the same within a process that has imported the
@@ -82,7 +82,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], li
     verdicts: list[Verdict] = []
     if "warm" in only:
         found["warm"] = warm = alone.warm(asked.rounds, asked.calls)
-        verdicts += print_warm(warm, asked.lines)
+        verdicts += print_warm(warm, asked.lines, alone.places)
     if "cold" in only:
         found["cold"] = cold = alone.cold(asked.rounds, asked.samples)
         verdicts += print_cold(cold, asked.lines)

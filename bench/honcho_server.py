@@ -29,9 +29,10 @@ class Disk(NamedTuple):
 
 
 class Server:
-    def __init__(self) -> None:
+    def __init__(self, home: Path | None = None) -> None:
+        """In a folder of its own, or in one that stays."""
         self._folder = tempfile.TemporaryDirectory(prefix="honcho-bench-")
-        self.home = Path(self._folder.name) / "home"
+        self.home = home or Path(self._folder.name) / "home"
         self._process: subprocess.Popen[str] | None = None
         self.base_url = ""
         self.start_cpu = 0.0

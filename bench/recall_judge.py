@@ -28,10 +28,10 @@ def judged(corpora: Sequence[Corpus], found: Found) -> dict[str, Any]:
     """Every measure by its name, and the costs."""
     told: dict[str, Any] = {}
     for prefix, rankings in found.views.items():
-        told |= {f"{prefix}{name}": value for name, value in _means(corpora, rankings, prefix).items()}
+        told |= {f"{prefix}{name}": value for name, value in quality(corpora, rankings, prefix).items()}
     told |= _injections(corpora, found)
     if "turn_frac@10" in told:
-        guarded = _means(corpora, found.guarded, "")["turn_frac@10"]
+        guarded = quality(corpora, found.guarded)["turn_frac@10"]
         told["turn_frac@10_guarded"] = guarded
         told["recall_lost"] = told["turn_frac@10"] - guarded
     return {**told, **found.costs}
@@ -49,7 +49,8 @@ def misses(corpora: Sequence[Corpus], found: Found) -> list[dict[str, Any]]:
     return missed
 
 
-def _means(corpora: Sequence[Corpus], rankings: Sequence[Ranking], prefix: str) -> Scores:
+def quality(corpora: Sequence[Corpus], rankings: Sequence[Ranking], prefix: str = "") -> Scores:
+    """Every measure of a view by its name."""
     rows: dict[str, list[Scores]] = {}
     for (corpus, question), ranking in zip(asked(corpora), rankings, strict=True):
         groups = question.groups.get(prefix, ())

@@ -1,12 +1,12 @@
 """What each recall signal is worth: weights fitted and judged on the development data.
 
     python bench/recall_weights.py --store DIR (--fit | --ablate) [--locomo FILE] [--longmemeval FILE]
-        [--share 0.5] [--ridge 0.3] [--json FILE]
+        [--both] [--share 0.5] [--ridge 0.3] [--json FILE]
 
 DIR is what `bench/recall.py --store DIR` keeps. What another version stored there is made anew first;
 corpora that are not there are left out, and how many questions there were is told. The product's own finder
 is asked for every line that anything speaks for, with its signals. LoCoMo counts with categories 1 to 4;
-LongMemEval with the official set, where the user's lines alone are looked through.
+LongMemEval with the official set, where the user's lines alone are looked through; with `--both`, everyone's.
 
 The weights are those under which the right lines are likeliest, where the odds of a line against another are
 the exponential of how much higher its score is; `--ridge` holds them near the product's, in units of each
@@ -61,7 +61,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-_READ = {"locomo": locomo, "longmemeval": longmemeval}
 _EVERYTHING = 1 << 20
 _ENOUGH = 1e-10
 _NONE = 1e-9
@@ -95,7 +94,8 @@ class Sample(NamedTuple):
 
 
 def samples(dataset: str, corpora: Sequence[Corpus], folder: Path) -> list[Sample]:
-    """The headline's questions, asked in the store that is kept in the folder, as far as it is filled."""
+    """The headline's questions, asked in the store that is kept in the folder, as far as it is filled. Of the
+    corpus's views the widest counts."""
     kept = {
         number: Filled(*json.loads(path.read_text("utf-8")))
         for number, corpus in enumerate(corpora)
@@ -109,7 +109,7 @@ def samples(dataset: str, corpora: Sequence[Corpus], folder: Path) -> list[Sampl
         for number, filled in kept.items():
             corpus = corpora[number]
             for question in corpus.questions:
-                if "" in question.groups.get("", ()):
+                if "" in question.groups.get(_view(corpus), ()):
                     hits = _hits(installation, corpus, filled, question)
                     found.append(_sample(dataset, number % FOLDS, corpus, filled, question, hits))
     finally:
@@ -117,9 +117,13 @@ def samples(dataset: str, corpora: Sequence[Corpus], folder: Path) -> list[Sampl
     return found
 
 
+def _view(corpus: Corpus) -> str:
+    return max(corpus.views, key=len)
+
+
 def _hits(installation: Installation, corpus: Corpus, filled: Filled, question: Question) -> list[Hit]:
     """Every line that the product's finder has for the question, asked through its gate."""
-    one = corpus.views[""]
+    one = corpus.views[_view(corpus)]
     speakers = {turn.speaker for session in corpus.sessions for turn in session.turns}
     owners = sorted(peer_name(speaker) for speaker in speakers if one in (None, speaker))
     found: list[Hit] = []
@@ -317,6 +321,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--store", type=Path, required=True, help="what bench/recall.py --store kept")
     parser.add_argument("--locomo", type=Path, default=_DATA / "locomo-dev.json.gz")
     parser.add_argument("--longmemeval", type=Path, default=_DATA / "longmemeval-s-dev.json.gz")
+    parser.add_argument("--both", action="store_true", help="of LongMemEval both sides' turns")
     parser.add_argument("--fit", action="store_true", help="fit the weights, and judge them")
     parser.add_argument("--ablate", action="store_true", help="leave signals out, one or some at a time")
     parser.add_argument("--share", type=float, default=0.5, help="how much LongMemEval counts, of 1")
@@ -334,10 +339,14 @@ def arguments() -> argparse.Namespace:
 
 def collected(asked: argparse.Namespace) -> list[Sample]:
     known: list[Sample] = []
-    for dataset, read in _READ.items():
+    read = {
+        "locomo": lambda: locomo(asked.locomo),
+        "longmemeval": lambda: longmemeval(asked.longmemeval, both=asked.both),
+    }
+    for dataset, corpora in read.items():
         folder = asked.store / dataset
         if (folder / "house").exists():
-            known += (found := samples(dataset, read(getattr(asked, dataset)), folder))
+            known += (found := samples(dataset, corpora(), folder))
             lines = fmean(len(one.turns) for one in found) if found else 0
             print(f"{dataset}: {len(found)} questions with {lines:.0f} lines each that anything speaks for")
     return known

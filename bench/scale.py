@@ -1,8 +1,8 @@
 """Whether an owner feels how many others there are: ten, a hundred and a thousand owners of one size.
 
     python bench/scale.py [--store FOLDER] [--owners 10,100,1000] [--kinds sqlite,postgres]
-        [--processes 1,2] [--apart] [--sessions 9] [--rounds 3] [--calls 300] [--firsts 30]
-        [--newcomers 2] [--embedder none] [--only read,write] [--json FILE]
+        [--processes 1,2] [--apart] [--sessions 9] [--others 10000000] [--rounds 3] [--calls 300]
+        [--firsts 30] [--newcomers 2] [--embedder none] [--only read,write] [--json FILE]
     python bench/scale.py --base-url URL [--base-url URL] [--api-key KEY] [--pids 12,13] [--get]
 
 Method. Every owner has a thousand lines: nine sessions of a hundred messages of about 40 tokens, half of
@@ -10,9 +10,10 @@ them said by the owner and half by one assistant whom all share, and a hundred s
 are in one workspace; with --apart each has one. They are stored through `souvenance serve` on SQLite, by
 Honcho's API, a hundred messages in a request, and moved to PostgreSQL by `souvenance migrate`. Nothing is
 concluded from what is said (`reasoning`, `summary` and `dream` are off), so that the lines are as many as it
-says. Lines are found by words; `--embedder` adds what comparing meanings takes. Stores are kept in the
-folder, and each run works on copies. PostgreSQL is the packaged one as it comes, reached by a socket of this
-machine.
+says. With --others the rows of the largest crowd are copied in PostgreSQL, under other names, until the store
+holds that many lines more; their owners are never asked. Lines are found by words; `--embedder` adds what
+comparing meanings takes. Stores are kept in the folder, and each run works on copies. PostgreSQL is the
+packaged one as it comes, reached by a socket of this machine.
 
 A round starts new servers and warms each with questions of one owner. Then every other owner is asked about
 once, half of them first by `get` (with a cap of that owner, right `get`) and half first by Honcho's `context`
@@ -40,7 +41,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -69,6 +70,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--processes", type=_numbers, default=[1, 2], help="how many servers")
     parser.add_argument("--apart", action="store_true", help="a workspace for every owner")
     parser.add_argument("--sessions", type=int, default=SESSIONS, help="of each owner")
+    parser.add_argument("--others", type=int, default=0, help="the largest crowd also among so many lines")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--calls", type=int, default=300, help="repeated questions of a round, in each call")
     parser.add_argument("--firsts", type=int, default=30, help="the least first questions of a round")
@@ -83,6 +85,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     asked = parser.parse_args(given)
     if unknown := {*asked.kinds, *asked.only} - {*KINDS, *PARTS}:
         parser.error(f"{unknown.pop()} is none of {', '.join((*KINDS, *PARTS))}")
+    if asked.others and asked.kinds != ["postgres"]:
+        parser.error("--others needs --kinds postgres")
     if min(asked.owners) < 2:
         parser.error("there must be two owners: one of them warms the servers")
     return asked
@@ -101,6 +105,8 @@ def measure(asked: argparse.Namespace) -> Cells:
     with ExitStack() as kept:
         folder = asked.store or Path(kept.enter_context(TemporaryDirectory(prefix="scale-")))
         crowds = [Crowd(owners, asked.apart, sessions=asked.sessions) for owners in sorted(asked.owners)]
+        if asked.others:
+            crowds.append(replace(crowds[-1], others=asked.others))
         for kind in asked.kinds:
             with ExitStack() as used:
                 stores = KINDS[kind](folder)
@@ -131,7 +137,7 @@ def _rounds(asked: argparse.Namespace, scenes: Sequence[Scene], counts: Sequence
     for part in asked.only:
         for number in range(asked.rounds):
             for at, (processes, scene) in enumerate(places):
-                cell = cells.setdefault((scene.kind, processes, scene.crowd.lines), Cell())
+                cell = cells.setdefault((scene.kind, processes, scene.crowd.total), Cell())
                 if part == "read":
                     firsts = asked.firsts * len(calls) if own or number == 0 else 0
                     asking = Round(scene, processes, calls, seed=number + 1)

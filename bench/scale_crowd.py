@@ -53,10 +53,21 @@ class Crowd:
     name: str = "scale"
     sessions: int = SESSIONS
     """Of each owner. Half of what is said is the assistant's, who is the same for everybody."""
+    others: int = 0
+    """How many lines of owners who are never asked lie beside theirs, at least."""
 
     @property
     def lines(self) -> int:
         return self.owners * (self.sessions * BATCH + CONCLUSIONS)
+
+    @property
+    def total(self) -> int:
+        return self.lines * (1 + self.copies)
+
+    @property
+    def copies(self) -> int:
+        """How often the crowd's lines are copied under other names to make that many."""
+        return -(-self.others // self.lines)
 
     def workspace(self, owner: int) -> str:
         return f"{self.name}-{owner:04d}" if self.apart else self.name

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -20,6 +21,17 @@ from scale_postgres import Cluster
 
 _UNFINISHED = "-unfinished"
 _BOOK = "souvenance.db*"
+_COPIED = {
+    "lines": ("owner", "id", "session", "about"),
+    "terms": ("owner", "id", "session"),
+    "packs": ("owner",),
+    "vectors": ("owner", "id"),
+    "citations": ("owner", "id", "source"),
+    "compartment_keys": ("owner",),
+    "entries": ("name", "uid"),
+    "memberships": ("holder", "held"),
+}
+"""The tables that grow with the owners, and their columns that name an owner, a line or a session."""
 
 
 class Place(NamedTuple):
@@ -110,6 +122,8 @@ class PostgresStores:
     def build(self, crowd: Crowd, embedder: str) -> str:
         """What is kept was vacuumed and analysed, as PostgreSQL does by itself after a while."""
         name = _name(crowd)
+        if crowd.others:
+            return self._among_others(name, crowd, embedder)
         if not (self._homes / name).exists():
             files = self._files.place(self._files.build(crowd, embedder)).home
             making = name + _UNFINISHED
@@ -121,6 +135,20 @@ class PostgresStores:
             self._cluster.run("VACUUM ANALYZE", _database(making))
             self._cluster.run(f"ALTER DATABASE {_database(making)} RENAME TO {_database(name)}")
             shutil.copytree(files, self._homes / name, ignore=shutil.ignore_patterns(_BOOK))
+        return name
+
+    def _among_others(self, name: str, crowd: Crowd, embedder: str) -> str:
+        """The crowd's store, with its rows once more under names of others whom nobody asks."""
+        if not (self._homes / name).exists():
+            making = name + _UNFINISHED
+            self.drop(making)
+            self.drop(name)
+            self.copy(self.build(replace(crowd, others=0), embedder), making)
+            for table, named in _COPIED.items():
+                self._cluster.run(_multiplying(table, named, crowd.copies), _database(making))
+            self._cluster.run("VACUUM ANALYZE", _database(making))
+            self._cluster.run(f"ALTER DATABASE {_database(making)} RENAME TO {_database(name)}")
+            (self._homes / making).rename(self._homes / name)
         return name
 
     def place(self, name: str) -> Place:
@@ -141,7 +169,8 @@ class PostgresStores:
 
 def _name(crowd: Crowd) -> str:
     size = "" if crowd.sessions == SESSIONS else f"-of-{crowd.sessions}"
-    return f"{crowd.owners}{size}{'-apart' if crowd.apart else ''}"
+    others = f"-among-{crowd.others}" if crowd.others else ""
+    return f"{crowd.owners}{size}{'-apart' if crowd.apart else ''}{others}"
 
 
 def _database(name: str) -> str:
@@ -205,3 +234,13 @@ def fill(client: Plain, crowd: Crowd, tell: Callable[[int], None] | None = None,
             stored += body.lines
         if tell is not None:
             tell(stored)
+
+
+def _multiplying(table: str, named: Sequence[str], copies: int) -> str:
+    """What stores each row of a table so many times more, with other names."""
+    changed = ", ".join(f"'{column}', kept.{column} || '-' || copy" for column in named)
+    copied = "WHERE kept.kind <> 'workspace'" if table == "entries" else ""
+    return (
+        f"INSERT INTO {table} SELECT other.* FROM {table} AS kept, generate_series(1, {copies}) AS copy, "
+        f"LATERAL jsonb_populate_record(kept, jsonb_build_object({changed})) AS other {copied}"
+    )

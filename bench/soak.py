@@ -72,7 +72,8 @@ MEMORY_MOST = 1.05
 MEMORY_FROM_MINUTES = 10
 SPARE = 3
 """By how many threads or files a server at rest may differ: pools grow when they are first needed."""
-INDEX_MB = 8
+INDEX_MB = 2
+"""Full after some three thousand lines, so that the last half of the time shows what else grows."""
 HOST_WORKSPACE = "hermes"
 _PAGE = 10_000
 _START_SECONDS = 180.0

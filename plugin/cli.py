@@ -12,8 +12,8 @@ def _register(ctx: object) -> None:
     register(ctx)
 
 
-# Hermes loads this file before the package itself, which it has for others already: whoever asks it for
-# memory meanwhile would go without. So nothing that takes time to load stands above.
+# Hermes loads this file before the package, and shows the package to other threads already. A thread that
+# asks for memory in that moment would get none. So this file imports nothing slow before this line.
 with suppress(ImportError, ValueError):
     vars(import_module(__package__ or "")).setdefault("register", _register)
 

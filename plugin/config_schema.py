@@ -1,62 +1,20 @@
 # Placed by 'souvenance hermes install', which also renews and removes it.
-"""The settings that Hermes' desktop and dashboard show. The fields are written from our own configuration by
-tests/hermes/plugin_folder.py. A host reads this file by itself, so it imports the host's own kinds alone."""
+"""The settings that Hermes' desktop and dashboard show. Their fields are in panel.json, which
+tests/hermes/plugin_folder.py writes from our own configuration. A host reads this file by itself, so of the
+host and of us it imports the host's own kinds alone."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import plugins.memory.config_schema as host
 
-# fmt: off
-_FIELDS = (
-    ("baseUrl", "Base URL", "text", "Connection", "", "", "HONCHO_BASE_URL",
-     "The server to use, Souvenance's or Honcho's."),
-    ("apiKey", "API key", "secret", "Connection", "", "", "HONCHO_API_KEY",
-     "The key for the server: without baseUrl, for Honcho's cloud."),
-    ("timeout", "Timeout", "number", "Connection", "30", "", "HONCHO_TIMEOUT",
-     "How long a request to the server, or a tool of the model, may take."),
-    ("peerName", "Peer name", "text", "People", "", "", "",
-     "The peer of the profile's owner: who speaks where no platform says who does."),
-    ("recallMode", "Recall mode", "select", "Recall", "hybrid", "hybrid context tools", "",
-     'How memory reaches the model: shown to it ("context"), asked for by it ("tools"), or both.'),
-    ("saveMessages", "Save messages", "bool", "Writing", "true", "", "",
-     "Whether what is said is kept."),
-    ("groupChats", "Group chats", "bool", "Writing", "true", "", "",
-     "Whether chats of several people have memory."),
-    ("sessionStrategy", "Session strategy", "select", "Sessions", "per-directory",
-     "per-directory per-session per-repo global", "",
-     "What shares a session on the command line: a directory, a run, a git repository or everything."),
-    ("contextTokens", "Context tokens", "number", "Budgets", "1200", "", "",
-     "How many tokens of memory are shown in one turn, at four characters each."),
-    ("injectionFrequency", "Injection frequency", "select", "Pace", "every-turn", "every-turn first-turn", "",
-     "Whether memory is shown in every turn or in the first alone."),
-    ("recallWait", "Recall wait", "number", "Pace", "", "", "",
-     "How long a turn waits for its memory at most; once it is set, the first of a process too."),
-    ("hostModel", "Host model", "bool", "Hermes' own model", "false", "", "",
-     "Whether Hermes' own model reads finished conversations in the background and notes what they "
-     "tell about you."),
-    ("hostModelCallsPerDay", "Host model calls per day", "number", "Hermes' own model", "40", "", "",
-     "How often Hermes' model is asked in a day, in UTC, at most."),
-    ("hostModelTokensPerDay", "Host model tokens per day", "number", "Hermes' own model", "100000", "", "",
-     "How many tokens that may cost in a day, prompts and replies together."),
-)
-# fmt: on
 
-
-def _field(
-    key: str, label: str, kind: str, group: str, default: str, choices: str, variable: str, description: str
-) -> Any:
-    return host.ProviderField(
-        key=key,
-        label=label,
-        kind=kind,
-        group=group,
-        default=default,
-        options=tuple(host.ProviderFieldOption(one, one) for one in choices.split()),
-        env_key=variable if kind == "secret" else None,
-        env_fallbacks=(variable,) if variable and kind != "secret" else (),
-        description=description,
-        inline=key in ("peerName", "baseUrl", "apiKey", "recallMode"),
-    )
+def _fields() -> Any:
+    for field in json.loads(Path(__file__).with_name("panel.json").read_text("utf-8"))["fields"]:
+        options = tuple(host.ProviderFieldOption(one, one) for one in field.pop("choices"))
+        fallbacks = tuple(field.pop("env_fallbacks"))
+        yield host.ProviderField(options=options, env_fallbacks=fallbacks, **field)
 
 
 def _managed() -> dict[str, Any]:
@@ -72,5 +30,5 @@ def _managed() -> dict[str, Any]:
 
 
 CONFIG_SCHEMA = host.ProviderConfigSchema(
-    name="souvenance", label="Souvenance", fields=tuple(_field(*one) for one in _FIELDS), **_managed()
+    name="souvenance", label="Souvenance", fields=tuple(_fields()), **_managed()
 )

@@ -198,7 +198,7 @@ function memoryPages(React, ask) {
         "section",
         { "aria-label": "The text" },
         h("h2", null, `The text, word for word${page.tokens === null ? "" : ` (${page.tokens} of ${page.budget} tokens)`}`),
-        page.text ? h("pre", { dir: "auto" }, page.text) : h("p", null, "Nothing would be told."),
+        page.text ? h("pre", { dir: "auto" }, page.text) : h("p", null, "Memory adds nothing."),
       ),
       page.messages.length > 0 &&
         h(

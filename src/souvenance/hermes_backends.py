@@ -226,7 +226,7 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
 
 
 def _spent(configuration: Configuration) -> tuple[Spent, str]:
-    """What a model cost today, or why nobody can tell."""
+    """What a model cost today, or why that is unknown."""
     from souvenance.adapters.model.budget import ModelBudget
 
     budget = budget_of(configuration)

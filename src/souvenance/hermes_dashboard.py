@@ -3,7 +3,7 @@ its owner alone. Everything goes through the gate with the profile's own token, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.gated_memory import GatedMemory, answer_or_error
+from souvenance.agents.gated_memory import GatedMemory, one_by_one
 from souvenance.agents.injection import passage_room
 from souvenance.agents.narrow_tokens import Purpose
 from souvenance.agents.recall_trial import (
@@ -113,7 +113,7 @@ class TriedMessage(Struct, frozen=True):
     left_out: str
     """Why it is not in the text; empty if it is."""
     signals: list[tuple[str, float, int]]
-    """What told most for it or against it: its name, how much it added, and the length of its bar."""
+    """What counted most for it or against it: its name, how much it added, and the length of its bar."""
 
 
 class RecallPage(Struct, frozen=True):
@@ -123,7 +123,7 @@ class RecallPage(Struct, frozen=True):
     messages: list[TriedMessage]
     """What was looked at, best first; none of a server that does not explain its search."""
     why: Mapping[str, str]
-    """What each reason means that stands at a message."""
+    """What each reason means."""
 
 
 class _OwnerMemory(Struct, frozen=True):
@@ -137,7 +137,7 @@ class _OwnerMemory(Struct, frozen=True):
 
     @property
     def here(self) -> bool:
-        """Whether the store is in this process, where the gate answers what it serves to nobody else."""
+        """Whether the store is in this process. Only then the gate answers questions about its own work."""
         return self.backend.together is not None
 
     def ask(self, purpose: Purpose, operation: Operation, request: m.Request) -> Any:
@@ -229,7 +229,7 @@ def _recall(given: AskRecall) -> RecallPage:
 def _tried(
     memory: _OwnerMemory, asked: TrialQuestion, setting: TrialSetting
 ) -> tuple[str, list[TriedMessage]]:
-    """The text that would be told, and the messages that were looked at; the text alone where no gate
+    """The text that memory adds, and the messages that were looked at; the text alone where no gate
     explains its search."""
     backend, scope, room = memory.backend, memory.scope, passage_room(setting.tokens)
     capped, tokens = backend.tokens.capped, backend.tokens.of(scope)
@@ -238,7 +238,7 @@ def _tried(
     )
     searches = [replace(search, floor=True, explain=False), search] if capped else []
     memory_of = partial(GatedMemory, backend.gate, scope, tokens, capped=capped)
-    ask = backend.together or partial(_one_by_one, backend.gate)
+    ask = backend.together or partial(one_by_one, backend.gate)
     known, answers = looked_up(asked, ask, lambda together: memory_of(together=together), room, searches)
     text = text_of(known, asked, setting, local_now())
     if not answers or any(isinstance(one, SouvenanceError) for one in answers):
@@ -249,10 +249,6 @@ def _tried(
         TriedMessage(one.id, one.content, one.session_id, one.created_at, reasons[one.id], bars)
         for one, bars in with_bars([one for one in every if one.explanation])
     ]
-
-
-def _one_by_one(gate: Any, credentials: Any, calls: Sequence[tuple[Operation, m.Request]]) -> list[Any]:
-    return [answer_or_error(gate, credentials, *call) for call in calls]
 
 
 def _change(given: ChangeCard) -> None:

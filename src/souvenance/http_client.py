@@ -6,6 +6,8 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -35,6 +37,7 @@ def client(url: str, key: str | None, **options: Any) -> httpx.Client:
         )
 
 
+@lru_cache(64)
 def is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -90,3 +93,14 @@ def bounded(
         if time.monotonic() > end:
             raise failure("the reply does not come to an end")
         yield chunk
+
+
+def seconds_to_wait(header: str, *, now: float, most: int) -> int:
+    """What the header Retry-After says, seconds or a date, in seconds from now; 1 if it can't be read."""
+    if header.isascii() and header.isdigit():
+        return min(int(header), most)
+    try:
+        left = parsedate_to_datetime(header).timestamp() - now
+    except ValueError:
+        return 1
+    return max(1, min(int(left) + 1, most))

@@ -1,7 +1,9 @@
-"""Long computations pause while another thread has urgent work.
+"""Long computations pause while another thread has urgent work, and take turns with each other.
 
 All threads share one interpreter. A verdict on a token takes a fraction of a millisecond, but after each of
 its calls into the store it waits for the thread that computes. So that thread pauses until it is done.
+Threads that compute side by side would only hold each other up: one at a time has the turn. It lends the turn
+to another while it waits for an embedder, which needs no interpreter.
 """
 
 from __future__ import annotations
@@ -64,6 +66,31 @@ def may_pause(longest: float = _LONGEST_SECONDS, clock: Callable[[], float] = mo
         yield
     finally:
         _thread.pauses = None
+
+
+@contextmanager
+def taking_turns(turn: threading.Lock) -> Iterator[None]:
+    """This thread computes once it has the turn, and until it is done."""
+    with turn:
+        _thread.turn = turn
+        try:
+            yield
+        finally:
+            _thread.turn = None
+
+
+@contextmanager
+def out_of_turn() -> Iterator[None]:
+    """Another thread may compute while this one waits for something else, if it takes turns."""
+    turn: threading.Lock | None = getattr(_thread, "turn", None)
+    if turn is None:
+        yield
+        return
+    turn.release()
+    try:
+        yield
+    finally:
+        turn.acquire()
 
 
 class never_pause:  # noqa: N801 - it is used like a function

@@ -18,7 +18,9 @@ INSPECTOR = (
     "surfaces/cli/open_inspector.py",
     "surfaces/cli/demo/fill.py",
     "gate/browser_sessions.py",
+    "gate/inspect_forget.py",
     "gate/inspect_lines.py",
+    "gate/inspect_retention.py",
     "gate/inspect_search.py",
     "gate/inspect_work.py",
     "gate/inspection.py",
@@ -32,13 +34,13 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 4_460,
-    "lines of integrations": 1_065,
-    "lines without these two": 61_930,
-    "files": 343,
-    "modules with a single importer": 64,
-    "regexes": 298,
-    "lines of language": 3_189,
+    "lines of the inspector": 4_840,
+    "lines of integrations": 1_061,
+    "lines without these two": 62_040,
+    "files": 342,
+    "modules with a single importer": 61,
+    "regexes": 297,
+    "lines of language": 3_205,
     "regexes of language": 116,
     "words of language": 5_917,
 }

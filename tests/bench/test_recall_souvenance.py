@@ -63,53 +63,18 @@ def test_what_is_asked_is_told_with_its_tokens_times_and_memory(shelf, filled):
     assert told.resident_mb > 0
 
 
-def test_the_program_tells_every_system_of_both_datasets(tmp_path):
-    turns = [[f"talk {session} of {turn} things" for turn in range(5)] for session in range(1, 13)]
-    turns[4][2] = "My telescope is a Celestron."
-    locomo = {
-        "id": "1",
-        "speakers": ["Ann", "Bob"],
-        "sessions": [
-            {
-                "session": number,
-                "date": f"1:00 pm on {number} May, 2023",
-                "turns": [
-                    {"id": f"D{number}:{turn}", "speaker": ("Ann", "Bob")[turn % 2], "text": text}
-                    for turn, text in enumerate(said, 1)
-                ],
-            }
-            for number, said in enumerate(turns, 1)
-        ],
-        "qa": [{"question": "Which telescope?", "answer": "", "category": 1, "evidence": ["D5:3"]}],
-    }
-    sessions = [
-        {
-            "key": f"k{number}",
-            "id": f"s{number}",
-            "turns": [
-                {"role": ("user", "assistant")[turn % 2], "text": text}
-                | ({"has_answer": True} if "telescope" in text else {})
-                for turn, text in enumerate(said)
-            ],
-        }
-        for number, said in enumerate(turns, 1)
-    ]
-    question = {
-        "id": "q",
-        "type": "single-session-user",
-        "abstention": False,
-        "question": "Which telescope?",
-        "answer": "",
-        "date": "2023/06/01 (Thu) 10:00",
-        "answer_sessions": ["s5"],
-        "haystack": [{"session": f"k{n}", "date": "2023/05/20 (Sat) 02:02"} for n in range(1, 13)],
-    }
-    files = {"locomo": [locomo], "longmemeval": {"sessions": sessions, "questions": [question]}}
-    for name, data in files.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(data), "utf-8")
-    named = [part for name in files for part in (f"--{name}", str(tmp_path / f"{name}.json"))]
+def test_the_program_tells_every_system_of_both_datasets(tmp_path, datasets):
     out = tmp_path / "out.json"
-    command = [sys.executable, str(RECALL), *named, "--only", "locomo,longmemeval", "--both", "--rounds", "1"]
+    command = [
+        sys.executable,
+        str(RECALL),
+        *datasets,
+        "--only",
+        "locomo,longmemeval",
+        "--both",
+        "--rounds",
+        "1",
+    ]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     done = subprocess.run([*command, "--json", str(out)], env=environment, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr

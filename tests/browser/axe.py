@@ -9,21 +9,21 @@ CHECK = """async runOnly => {
   const found = await axe.run(document, {runOnly, resultTypes: ["violations"]});
   return found.violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200))}`);
 }"""
-WIDTHS = (320, 1280)
-SCHEMES = {
-    "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-    "dark": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
-}
-"""The schemes, and what axe checks in each: dark differs from light in its colours alone."""
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+LOOKS = {320: {"light": RULES, "dark": COLOURS}, 1280: {"light": RULES}}
+"""What axe checks at each width in each scheme. Dark differs from light in its colours alone, and these are
+the same at every width.
+"""
 
 
 def troubles_of(page) -> list[str]:
     """What axe finds, and whether the page has to be scrolled sideways: light and dark, narrow and wide."""
     found: list[str] = []
     page.evaluate(AXE.read_text("utf-8"))
-    for width in WIDTHS:
+    for width, schemes in LOOKS.items():
         page.set_viewport_size({"width": width, "height": 800})
-        for scheme, rules in SCHEMES.items():
+        for scheme, rules in schemes.items():
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             found += [f"{width} px, {scheme}: {one}" for one in page.evaluate(CHECK, rules)]
         if page.evaluate("document.documentElement.scrollWidth") > width:

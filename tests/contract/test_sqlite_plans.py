@@ -66,8 +66,12 @@ BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
     "a walk": (lambda tx: tx.lines.walk(LineQuery(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
-    "how much is stored": (
+    "how much is stored, in the order of the key": (
         lambda tx: tx.lines.storage(WORKSPACE, None, None),
+        ["PRIMARY KEY (workspace=?)"],
+    ),
+    "how much is stored by kind": (
+        lambda tx: tx.lines.storage_by_kind(WORKSPACE, None, None),
         ["PRIMARY KEY (workspace=?)", "TEMP B-TREE FOR GROUP BY"],
     ),
     "turns": (

@@ -43,6 +43,13 @@ class TestMemoryStore(StoreContract):
         return MemoryStore()
 
 
+def is_open(path):
+    """Whether this process has the file open."""
+    return os.path.realpath(path) in {
+        os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")
+    }
+
+
 class TestSqliteStore(FilesStoreContract):
     @pytest.fixture
     def open_store(self, tmp_path):
@@ -59,8 +66,23 @@ class TestSqliteStore(FilesStoreContract):
             SqlStore(SqliteEngine(tmp_path / "book.db"))
         assert (tmp_path / "book.db").read_bytes() == before
         held = refused.value.__traceback__  # And with it all that was made before the refusal.
-        open_files = {os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")}
-        assert held is not None and os.path.realpath(tmp_path / "book.db") not in open_files
+        assert held is not None and not is_open(tmp_path / "book.db")
+
+    def test_what_was_read_while_it_was_closed_leaves_no_file_open(self, tmp_path, open_store):
+        store = open_store()
+        with store.read() as tx:
+            store.close()
+            assert tx.marks("acme").caps == 0
+        assert not is_open(tmp_path / "book.db")
+
+    def test_a_reader_that_can_t_begin_leaves_no_file_open(self, tmp_path, open_store):
+        store = open_store()
+        with store.read():
+            (tmp_path / "book.db").write_bytes(b"damaged by another program" * 1000)
+            with pytest.raises(IntegrityError) as refused, store.read():
+                pass
+        store.close()
+        assert refused.value.__traceback__ is not None and not is_open(tmp_path / "book.db")
 
     def test_a_folder_that_is_not_there_is_no_place_for_a_store(self, tmp_path):
         with pytest.raises(StorageReadOnly):

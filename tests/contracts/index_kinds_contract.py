@@ -114,6 +114,17 @@ class KindsContract:
         of_no_terms = Inquiry([IndexQuery(WORK, [], days=[9])], [], [])
         assert search(store, index, of_no_terms) == [IDS[3]]
 
+    def test_a_line_counts_the_less_the_more_else_it_says_but_not_while_it_is_short(
+        self, store: Store, index: Index
+    ) -> None:
+        beside = [0, 1, r.SAID_AT_ONCE - 1, r.SAID_AT_ONCE, 2 * r.SAID_AT_ONCE, 10_000]
+        index_lines(store, WORK, *({TEA: 1} | {1_000 + n: 1 for n in range(others)} for others in beside))
+        told = [signal(store, index, about(TEA), r.LONG)[IDS[at]] for at in range(len(beside))]
+        assert told[:3] == [0.0, 0.0, 0.0] < told[3:]
+        assert sorted(told) == told
+        assert told[-1] < 1
+        assert search(store, index, about(TEA)) == [IDS[at] for at in (2, 1, 0, 3, 4, 5)]
+
     def test_the_lines_of_one_who_is_named_come_first(self, store: Store, index: Index) -> None:
         for compartment in (WORK, TRAVEL, BOB):
             index_lines(store, compartment, {TEA: 1})

@@ -35,16 +35,14 @@ class LinesContract:
         )
         append(store, sealed_line(IDS[0], COMPARTMENT._replace(workspace="elsewhere"), sealed=b"9"))
         with store.read() as tx:
-            found = tx.lines.storage(WORKSPACE, None, None)
-            here = (OWNER, COMPARTMENT.namespace, sealed_line(IDS[0]).kind, 2, 5)
-            assert here in found
-            assert (OWNER, COMPARTMENT.namespace, PROFILE, 1, 2) in found
-            assert found == sorted(found)
-            assert sum(one[3] for one in found) == 4
-            assert [one[1] for one in tx.lines.storage(WORKSPACE, OWNER, (TRAVEL.namespace,))] == [
-                TRAVEL.namespace
-            ]
+            here, there = (OWNER, COMPARTMENT.namespace, 3, 7), (OWNER, TRAVEL.namespace, 1, 1)
+            assert tx.lines.storage(WORKSPACE, None, None) == sorted((here, there))
+            assert tx.lines.storage(WORKSPACE, OWNER, (TRAVEL.namespace,)) == [there]
             assert tx.lines.storage(WORKSPACE, "nobody", None) == []
+            usual, profile = (sealed_line(IDS[0]).kind, 3, 6), (PROFILE, 1, 2)
+            assert tx.lines.storage_by_kind(WORKSPACE, None, None) == sorted((usual, profile))
+            assert tx.lines.storage_by_kind(WORKSPACE, OWNER, (TRAVEL.namespace,)) == [(usual[0], 1, 1)]
+            assert tx.lines.storage_by_kind(WORKSPACE, "nobody", None) == []
 
     def test_a_line_is_read_back_as_it_was_stored(self, store: Store) -> None:
         full = sealed_line(

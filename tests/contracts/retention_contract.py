@@ -22,6 +22,7 @@ def _ids(tx: Transaction) -> set[str]:
     assert found == {one for place in places for one in IDS if tx.lines.get(place, one) is not None}
     assert len(found) == sum(map(tx.lines.count, places))
     assert len(found) == sum(count for *_, count, _ in tx.lines.storage(WORKSPACE, None, None))
+    assert len(found) == sum(count for _, count, _ in tx.lines.storage_by_kind(WORKSPACE, None, None))
     return found
 
 

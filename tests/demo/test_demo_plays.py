@@ -7,9 +7,9 @@ from souvenance.surfaces.cli.demo.story import STEPS
 
 
 def test_in_an_environment_of_foreign_settings_alone_every_step_is_ok_and_nothing_is_left(
-    run_demo, temporary, tmp_path
+    run_quick_demo, temporary, tmp_path
 ):
-    ended = run_demo(
+    ended = run_quick_demo(
         SOUVENANCE_HOME=str(tmp_path / "mine"),
         SOUVENANCE_URL="http://127.0.0.1:9",
         SOUVENANCE_CAP="not-a-cap",

@@ -35,7 +35,7 @@ NAMES = {
     "/inspect/audit": "audit-log",
     "/inspect/work": "background-work",
 }
-NO_PICTURE = ("/inspect/", "/inspect/data/stored", "/inspect/work/tail", UNDER_WAY)
+NO_PICTURE = ("/inspect/", "/inspect/data/stored", "/inspect/data/kinds", "/inspect/work/tail", UNDER_WAY)
 """The same page as another, parts of pages, and one that is gone in a moment."""
 
 _STEADY = """

@@ -23,9 +23,9 @@ def test_every_signal_is_declared_once_and_says_what_it_tells():
     assert all(signal.tells for signal in relevance.SIGNALS)
 
 
-def test_only_asking_and_what_is_told_twice_speak_against_a_line():
+def test_only_asking_length_and_what_is_told_twice_speak_against_a_line():
     against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
-    assert against == {relevance.IS_QUESTION, relevance.WORDS_AND_MEANING}
+    assert against == {relevance.IS_QUESTION, relevance.LONG, relevance.WORDS_AND_MEANING}
     assert {name for name, weight in relevance.WEIGHTS.items() if not weight} == {relevance.LINES_SEARCHED}
 
 

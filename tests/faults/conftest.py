@@ -46,12 +46,17 @@ class SmallDisk:
 class CappedEngine(SqliteEngine):
     """SQLite's own full disk: a file that may have only so many pages."""
 
-    def __init__(self, path):
-        super().__init__(path)
-        self.cap(80)
+    pages = 80
+
+    def _connect(self):
+        session = super()._connect()
+        session.execute(f"PRAGMA max_page_count = {self.pages}")
+        return session
 
     def cap(self, pages):
-        self._writer.execute(f"PRAGMA max_page_count = {pages}")
+        self.pages = pages
+        for session in (self._writer, *self._idle):
+            session.execute(f"PRAGMA max_page_count = {pages}")
 
 
 @dataclass

@@ -5,6 +5,7 @@ Run as a program, it writes all three."""
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -16,7 +17,7 @@ from souvenance.hermes.setup import install
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "plugin"
 _PACKAGE = ROOT / "src/souvenance/entry/souvenance"
-PANEL = _PACKAGE / "config_schema.py"
+PANEL = _PACKAGE / "panel.json"
 PANE = _PACKAGE / "desktop/plugin.js"
 _TAB = _PACKAGE / "dashboard/dist/index.js"
 _SHARED = "  // What follows is in the desktop's pane too"
@@ -37,8 +38,7 @@ export default {
 
 // What follows is the dashboard's: tests/hermes/plugin_folder.py copies it from there.
 """
-_WIDTH = 106
-_BEGIN, _END = "# fmt: off\n_FIELDS = (\n", ")\n# fmt: on\n"
+_INLINE = ("peerName", "baseUrl", "apiKey", "recallMode")
 
 
 def label(name: str) -> str:
@@ -55,27 +55,27 @@ def kind(key) -> str:
     return "number" if key.words.startswith(("a whole number", "seconds")) else "text"
 
 
-def row(key) -> str:
-    """A field in a few lines. It ends with the first sentence of what describes the setting."""
+def field(key) -> dict[str, object]:
+    """It is described with the first sentence of what describes the setting."""
     default = shown_default(key)
     text = str(default).lower() if isinstance(default, bool) else "" if default is None else f"{default}"
-    given = (key.name, label(key.name), kind(key), key.section, text.removesuffix(".0"))
-    given += (" ".join(key.choices), key.variable or "")
-    first = f"({', '.join(map(quoted, given))},"
-    if len(first) > _WIDTH:
-        first = f"({', '.join(map(quoted, given[:5]))},\n     {', '.join(map(quoted, given[5:]))},"
-    says = textwrap.wrap(f"{key.says.partition('. ')[0].rstrip('.')}.", _WIDTH - 10, drop_whitespace=False)
-    return "    " + "\n     ".join((first, *map(quoted, says))) + "),\n"
-
-
-def quoted(text: str) -> str:
-    return f"'{text}'" if '"' in text else f'"{text}"'
+    return {
+        "key": key.name,
+        "label": label(key.name),
+        "kind": kind(key),
+        "group": key.section,
+        "default": text.removesuffix(".0"),
+        "choices": key.choices,
+        "env_key": key.variable if key.secret else None,
+        "env_fallbacks": [key.variable] if key.variable and not key.secret else [],
+        "description": f"{key.says.partition('. ')[0].rstrip('.')}.",
+        "inline": key.name in _INLINE,
+    }
 
 
 def panel() -> str:
-    before, _, rest = PANEL.read_text("utf-8").partition(_BEGIN)
-    rows = "".join(row(key) for key in KEYS if key.name in SHOWN)
-    return before + _BEGIN + rows + _END + rest.partition(_END)[2]
+    fields = [field(key) for key in KEYS if key.name in SHOWN]
+    return json.dumps({"fields": fields}, indent=2, ensure_ascii=False) + "\n"
 
 
 def pane() -> str:

@@ -85,7 +85,7 @@ class TestPlacing:
             assert is_placed(profile)
             folder = folder_of(profile)
             assert {path.name for path in folder.iterdir()} == {
-                *("plugin.yaml", "pyproject.toml", "__init__.py"),
+                *("plugin.yaml", "pyproject.toml", "panel.json", "__init__.py"),
                 *("cli.py", "config_schema.py", "oauth_flow.py", "dashboard", "desktop"),
             }
             assert "register_memory_provider" in (folder / "__init__.py").read_text()[:8192]

@@ -355,7 +355,7 @@ GATEWAYS = {
     "strangers are never taken for the user by default": (
         [""],
         (False, {}),
-        "Everybody who writes through discord, telegram is somebody of their own.",
+        "Everyone who writes through discord, telegram has a memory of their own.",
     ),
     "nor if all is asked": (["Advanced=y"], (False, {}), "(discord, telegram)?"),
     "it stays as it was": (["Advanced=y; Answer=1|1", ""], (True, {}), "telegram is you."),

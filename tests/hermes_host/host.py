@@ -124,6 +124,11 @@ def reconfigure(host: Host, **recalls: Any) -> None:
     (host.home / "souvenance.json").write_text(json.dumps({**RECALLS, **recalls}))
 
 
+def log_of(host: Host) -> str:
+    """What the host wrote into its logs."""
+    return "".join(path.read_text("utf-8") for path in sorted((host.home / "logs").glob("*.log")))
+
+
 class Talk:
     """A user of an API server, seen from the model's side."""
 

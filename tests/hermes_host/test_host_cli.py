@@ -96,7 +96,7 @@ def test_a_home_without_the_plugin_finds_the_provider_by_its_entry_point(host, f
     assert not (folder / "plugins").exists()
 
 
-TWO_AT_THE_START = """
+EIGHT_AT_THE_START = """
 import sys, threading
 from plugins.memory import load_memory_provider
 
@@ -105,31 +105,33 @@ found = {}
 def ask(name):
     found[name] = load_memory_provider("souvenance")
 
-second = threading.Thread(target=ask, args=("second",))
+others = [threading.Thread(target=ask, args=(number,)) for number in range(1, 8)]
 
 class Loading:
     def find_spec(self, name, path=None, target=None):
-        if name in ("souvenance.plugin", "souvenance.commands") and not second.ident:
-            second.start()
-            second.join(1.0)
+        if name in ("souvenance.plugin", "souvenance.commands") and not others[0].ident:
+            for other in others:
+                other.start()
+            others[0].join(1.0)
 
 sys.meta_path.insert(0, Loading())
-ask("first")
-second.join()
-print(*(found[name].name for name in ("first", "second")))
+ask(0)
+for other in others:
+    other.join()
+print(*(found[number].name for number in range(8)))
 """
-"""What a gateway does for whoever writes while it loads memory for the very first."""
+"""What a gateway does for seven people who write while it loads memory for the first."""
 
 
-def test_who_comes_while_the_provider_is_loaded_for_another_has_memory_too(host):
+def test_eight_people_at_the_moment_when_the_host_loads_the_plugin_all_have_memory(host):
     told = subprocess.run(
-        [client_program("hermes-0.19.0"), "-c", TWO_AT_THE_START],
+        [client_program("hermes-0.19.0"), "-c", EIGHT_AT_THE_START],
         env=host.environment,
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert told.stdout.split() == ["souvenance", "souvenance"], told.stderr
+    assert told.stdout.split() == ["souvenance"] * 8, told.stderr
 
 
 ANOTHER_BEFORE_THE_PACKAGE_ITSELF = """
@@ -153,7 +155,7 @@ SourceFileLoader.get_code = reading
 ask("first")
 print(*(getattr(found[name], "name", None) for name in ("first", "second")))
 """
-"""What happens to whoever writes in the moment in which the host reads the plugin's own files."""
+"""What happens to a person who writes at the moment when the host reads the plugin's own files."""
 
 
 def test_who_comes_while_the_plugin_s_own_files_are_read_has_memory_too(host):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
+
 import httpx
 
 from chat.stage import a_stage
 from demo_host import API_KEY
 from demo_model import DemoToolCall
-from hermes_host.host import a_host, reconfigure
+from hermes_host.host import a_host, log_of, reconfigure
 from processes import PATIENCE_SECONDS
 from souvenance.domain.upstream import Upstream
 from surfaces.door import serving
@@ -34,6 +36,24 @@ def test_status_says_how_to_mint_another_for_too_narrow_a_token_and_with_that_th
         status = host.run("souvenance", "status").out
         assert "reads travel, writes to travel" in status
         assert "lacks" not in status
+
+
+def test_a_new_process_has_the_memory_of_a_server_in_its_first_turn_or_says_that_it_has_none(
+    folder, model, tmp_path
+):
+    with serving(tmp_path / "server") as server:
+        block = {"apiKey": server.owner_cap}
+        known = {"baseUrl": server.url, "recallWait": PATIENCE_SECONDS, "hosts": {"hermes": block}}
+        host = a_host(folder, model, known)
+        host.once(TOLD)
+        host.once(ASKED)
+        assert "Chengdu" in model.turns()[-1].memory
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        reconfigure(host, baseUrl=address, recallWait=0.3, hosts={"hermes": block})
+        begun = host.chat(ASKED)
+    assert model.turns()[-1].memory == ""
+    assert "Memory did not answer within 0.3 s; this turn goes without it." in log_of(host), begun
 
 
 def test_a_noted_fact_is_told_once_in_a_chat_of_several_turns(folder, model):

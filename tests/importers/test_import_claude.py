@@ -7,7 +7,7 @@ import pytest
 
 from importers.exports import ANN, written
 from souvenance.adapters.importers import recognised
-from souvenance.adapters.importers.claude import Claude
+from souvenance.adapters.importers.json_files import Claude
 from souvenance.domain.imports import ImportedMessage, ImportedSession, Skipped, Wanted
 from souvenance.errors import ImportUnreadable, InvalidInput
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from importers.exports import ANN, NOW, conversation, said, written
-from souvenance.adapters.importers import reader
+from souvenance.adapters.importers import reader, recognised
 from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
 from souvenance.domain.imports import ImportedMessage
 from souvenance.errors import ImportUnreadable, ImportUnrecognised
@@ -139,12 +139,28 @@ def test_a_zip_of_something_else_is_not_taken_for_an_export(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("x.json", b"{}"), ("x.json", b'[{"a": 1}]'), ("x.json", b"{"), ("x.txt", b"hello"), ("x", b"")],
+    [("x.json", b"{}"), ("x.json", b'[{"a": 1}]'), ("x.json", b"[]"), ("x.txt", b"hello"), ("x", b"")],
 )
 def test_what_can_only_be_guessed_is_asked_for(tmp_path, name, content):
     with pytest.raises(ImportUnrecognised) as caught:
         reader(str(written(tmp_path / name, content)), None, ANN)
     assert "--from" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (b"", "x.json is empty"),
+        (b"{", "x.json: Input data was truncated"),
+        (FINE[:-9], "x.json ends in the middle of element"),
+        (FINE.decode().encode("utf-16"), "x.json: it is not text in UTF-8"),
+        (FINE.replace(b"hello", b"h\xe9llo"), "x.json: it is not text in UTF-8"),
+    ],
+    ids=["empty", "cut off", "cut off in an array", "UTF-16", "Latin-1"],
+)
+def test_of_json_that_cannot_be_read_it_is_said_why_without_asking_what_it_is(tmp_path, content, wrong):
+    with pytest.raises(ImportUnreadable, match=wrong):
+        recognised(str(written(tmp_path / "x.json", content)))
 
 
 @pytest.mark.parametrize(

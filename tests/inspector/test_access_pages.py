@@ -121,7 +121,14 @@ def test_what_one_person_opens_is_closed_to_another(server, visitor):
 def test_pages_ask_for_nothing_that_a_narrow_token_does_not_grant(server, visitor):
     say(server, "nina-home", ("nina", "I live in Braga now."))
     client = visitor(server.mint("nina", ["get", "list", "audit"], [COMMON_NAMESPACE], wid="home"))
-    for path in ("/", "/inspect/home/people/nina", "/inspect/notes", "/inspect/work", "/inspect/data/stored"):
+    for path in (
+        "/",
+        "/inspect/home/people/nina",
+        "/inspect/notes",
+        "/inspect/work",
+        "/inspect/data/stored",
+        "/inspect/data/kinds",
+    ):
         assert client.get(path).status_code == 200, path
     assert "I live in Braga now." in client.get("/", params={"q": "Braga"}).text
     log = client.get("/inspect/audit", params={"actor": "nina", "outcome": "refused"}).text

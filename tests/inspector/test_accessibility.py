@@ -32,6 +32,8 @@ PAGES = {
     "/inspect/access": "access.html",
     "/inspect/data": "data.html",
     "/inspect/data/stored": "data.html",
+    "/inspect/data/kinds": "data.html",
+    "/inspect/data/retention": "retention.html",
     "/inspect/work": "work.html",
     "/inspect/passkeys": "passkeys.html",
     UNDER_WAY: "error.html",
@@ -125,6 +127,19 @@ def test_every_step_of_giving_and_ending_a_token_can_be_used_by_everyone(server,
     assert troubles(page, "access.html") == []
     page.get_by_role("button", name="Revoke … the token of ann").first.click()
     assert troubles(page, "revoke.html") == []
+    page.close()
+
+
+def test_what_a_retention_rule_would_do_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/data/retention?w=home")
+    page.get_by_label("Name", exact=True).fill("chats")
+    page.get_by_role("button", name="See what it would do").click()
+    assert troubles(page, "retention_rule.html") == []
+    page.get_by_role("button", name="Set it").click()
+    assert troubles(page, "retention.html") == []
+    page.get_by_role("button", name="Remove … the rule chats").click()
+    page.get_by_role("button", name="Remove it").click()
     page.close()
 
 

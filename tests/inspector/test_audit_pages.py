@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ from playwright.sync_api import expect
 
 from inspector.conftest import link_of
 from inspector.scenes import OFF, csrf_of, put
+from souvenance.domain.timestamps import to_datetime
 from surfaces.door import serving
 
 
@@ -95,6 +97,20 @@ def test_the_audit_log_is_filtered_by_day_and_by_what_was_refused(server, visito
     past = owner.get("/inspect/audit", params={"w": "default", "until": "2020-01-01"})
     assert "No row matches" in past.text
     assert owner.get("/inspect/audit", params={"since": "someday"}).status_code == 400
+
+
+def test_the_audit_log_is_filtered_by_the_minute(server, visitor):
+    put(server, "the kettle is new")
+    rows = server.owner.get("/v1/audit").json()["rows"]
+    row = next(one for one in rows if one["operation"] == "memory.put")
+    moment = to_datetime(row["at"])
+    client = visitor()
+    for minutes, found in ((0, True), (-1, False)):
+        at = f"{moment + timedelta(minutes=minutes):%Y-%m-%dT%H:%M}"
+        asked = {"w": "default", "operation": "memory.put", "since": at, "until": at}
+        page = client.get("/inspect/audit", params=asked).text
+        assert (f'<td class="number">{row["seq"]}</td>' in page) == found
+        assert f'value="{at}"' in page
 
 
 def test_the_whole_log_can_be_downloaded(server, visitor):

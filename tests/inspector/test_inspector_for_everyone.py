@@ -113,7 +113,9 @@ def test_what_a_model_cost_is_drawn_against_its_budget(tmp_path, browser):
             page.goto(f"{server.url}/inspect/work?w=home")
             models = page.get_by_role("region", name="Models")
             expect(models.get_by_role("progressbar", name="Calls today")).to_have_attribute("max", "500")
-            expect(models).to_contain_text(re.compile(r"Cost today\s*\d+\.\d\d EUR of at most \d+\.\d\d EUR"))
+            cost = models.get_by_role("row", name="Cost today")
+            expect(cost).to_contain_text(re.compile(r"\d+\.\d\d EUR\s*\d+\.\d\d EUR"))
+            expect(cost.get_by_role("progressbar", name="Cost today")).to_be_visible()
             expect(models.locator(".plot canvas")).to_have_count(2)
             expect(models.get_by_role("table", name="Calls by day").locator("tr").last).to_contain_text(
                 re.compile(r"[1-9]")

@@ -103,6 +103,17 @@ def test_every_look_is_in_the_audit_log(server, visitor):
     assert "memory.list" in [row["operation"] for row in rows]
 
 
+def test_a_token_that_is_revoked_while_a_page_is_open_leads_to_the_sign_in_and_says_why(server, visitor):
+    made = {"sub": "rita", "ops": ["get", "list", "put"], "namespaces_allowed": ["*"], "wid": "home"}
+    revoked = server.owner.post("/v1/caps", json=made).raise_for_status().json()
+    open_page = visitor(revoked["cap"])
+    [csrf] = set(re.findall(r'name="csrf" value="([^"]+)"', open_page.get("/inspect/notes").text))
+    server.owner.post("/v1/caps/revoke", json={"jti": revoked["jti"]}).raise_for_status()
+    note = {"csrf": csrf, "text": "too late", "namespace": "personal"}
+    answer = open_page.post("/inspect/notes", data=note, headers={"origin": server.url})
+    assert (answer.status_code, "your token was revoked" in answer.text) == (401, True)
+
+
 def test_signing_out_ends_the_session_for_good(server, visitor):
     client = visitor()
     secret = client.cookies["souvenance-inspector"]

@@ -11,20 +11,21 @@ from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
 
-def forget_with_receipt(server, page, file):
+def forget_with_receipt(server, page, file, button="Forget it"):
     """Confirm what the page asks, and hold the receipt against the log."""
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=button).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     with page.expect_download() as began:
         page.get_by_role("button", name="Download the receipt").click()
     began.value.save_as(file)
     told = run_souvenance("audit", "verify", "--receipt", str(file), home=server.home)
     assert "the log confirms the receipt" in told.stdout
-    page.get_by_role("link", name="Audit", exact=True).last.click()
+    page.goto(f"{server.url}/inspect/audit")
     page.get_by_label("A receipt of something forgotten").set_input_files(file)
     page.get_by_role("button", name="Verify the receipt").click()
     expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
-    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of \w+ on "))
+    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of [\w -]+ on "))
+    return told.stdout
 
 
 def conclude(server, observer, observed, content):
@@ -102,6 +103,41 @@ def test_a_message_and_what_was_concluded_of_a_person_are_forgotten_with_a_recei
         expect(page.locator("main")).to_contain_text("there is no such line")
 
 
+def test_the_end_of_a_session_and_the_whole_of_it_are_forgotten_with_a_receipt(server, window, tmp_path):
+    said = [("gus", f"The vine has {number} leaves.") for number in range(4)]
+    first, *_ = say(server, "vine", *said)
+    conclude(server, "gus", "gus", "Gus counts leaves.")
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/vine")
+    page.locator(".turns li").nth(2).get_by_role("button", name="Forget from here").click()
+    told = forget_with_receipt(server, page, tmp_path / "end.jws", "Forget 2 messages")
+    assert re.search(r"session vine from line \w{26} on, deleted by owner .*\(2 lines, 0 keys", told)
+    page.goto(f"{server.url}/inspect/home/sessions/vine")
+    expect(page.locator(".turns > li")).to_have_count(2)
+    page.get_by_role("button", name="Forget this session").click()
+    told = forget_with_receipt(server, page, tmp_path / "whole.jws")
+    expect(page.locator("main")).to_contain_text("of the session vine on")
+    assert re.search(r"session vine, deleted by owner .* UTC \(\d+ lines, 0 keys", told)
+    page.goto(f"{server.url}/inspect/home/lines/gus/{first}")
+    expect(page.locator("main")).to_contain_text("there is no such line")
+
+
+def test_who_holds_a_session_alone_gets_a_receipt_for_what_others_said_there(server, visitor):
+    [line, _] = say(server, "porch", ("hal", "The key is red."), ("guest", "I see."))
+    ops = ["get", "list", "forget"]
+    guest = visitor(server.mint("guest", ops, wid="home", peers=["*"], sessions=["porch"]))
+    [csrf] = set(re.findall(r'name="csrf" value="([^"]+)"', guest.get("/inspect/home/sessions/porch").text))
+    address = f"/inspect/home/sessions/porch/messages/{line}/forget"
+    headers = {"origin": server.url}
+    page = guest.post(address, data={"csrf": csrf, "sure": "yes"}, headers=headers).text
+    receipt = re.search(r'name="receipt" value="([^"]+)"', page)[1]
+    answer = server.owner.post("/v1/receipts/verify", json={"receipt": receipt})
+    assert answer.status_code == 400  # It is of another workspace than the owner's own.
+    there = server.client(server.mint("owner", ["audit"], wid="home"))
+    told = there.post("/v1/receipts/verify", json={"receipt": receipt}).raise_for_status().json()["receipt"]
+    assert (told["actor"], told["owner"], told["line"], told["lines"]) == ("guest", "hal", line, 1)
+
+
 def test_a_conclusion_is_corrected_on_its_page(server, window):
     say(server, "home", ("ida", "Hello."), ("helper", "Hello."))
     made = conclude(server, "helper", "ida", "Ida lives in Bath.")
@@ -142,3 +178,18 @@ def test_a_note_moves_to_another_namespace_and_leaves_a_receipt(server, window):
     expect(page.locator("main")).to_contain_text("the spare key is under the pot")
     page.goto(f"{server.url}/inspect/default/lines/owner/{line}")
     expect(page.locator("main")).to_contain_text("there is no such line")
+
+
+def test_a_note_of_another_person_moves_and_stays_theirs(server, window):
+    ann = server.client(server.mint("ann", ["put"], ["*"], wid="home"))
+    note = {"text": "the bike is in the cellar", "namespace": "hall"}
+    line = ann.post("/v1/memory/put", json=note).raise_for_status().json()["id"]
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/lines/ann/{line}")
+    page.get_by_label("Namespace").fill("cellar")
+    page.get_by_role("button", name="Move").click()
+    page.get_by_role("link", name="see it there").click()
+    expect(page.get_by_role("region", name="Where it comes from")).to_contain_text(
+        re.compile("Noted by *ann")
+    )
+    expect(page.get_by_role("region", name="Where it comes from")).to_contain_text("cellar")

@@ -172,6 +172,7 @@ def test_who_forgets_a_session_comes_back_to_the_people_of_its_workspace(server,
     page.goto(f"{server.url}/inspect/home/sessions/short")
     page.get_by_role("button", name="Forget this session").click()
     page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
 
 
@@ -339,6 +340,8 @@ def test_a_session_is_forgotten_from_a_message_on(server, window):
     expect(page.locator("main")).to_contain_text("Sentence number 3.")
     expect(page.locator("main")).not_to_contain_text("Sentence number 2.")
     page.get_by_role("button", name="Forget 3 messages").click()
+    expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    page.get_by_role("link", name="Back").click()
     expect(page.locator(".turns > li")).to_have_count(2)
     told = run_souvenance("doctor", home=server.home)
     assert "never forgotten, and is not there" not in told.stdout

@@ -1,5 +1,7 @@
 """What each tool does, over streamable HTTP with the official client."""
 
+from datetime import datetime
+
 import jsonschema
 import pytest
 
@@ -84,6 +86,20 @@ def test_the_day_on_which_something_happened_is_kept(server, name):
     cap = server.wide(name)
     server.tool(cap, "remember", statements=["Moved to Porto."], happened_on="2024-03-02")
     assert server.tool(cap, "recall", question="Porto")["lines"][0]["day"] == "2024-03-02"
+
+
+def test_what_is_remembered_for_a_time_expires_at_the_start_of_its_day(server, name):
+    cap = server.wide(name)
+    (kept,) = server.tool(cap, "remember", statements=["The door code is 4711."], expires_on="2100-04-01")[
+        "ids"
+    ]
+    stored = server.call(o.LINE, m.GetLine(kept), cap)
+    assert stored.expires_at.astimezone() == datetime(2100, 4, 1).astimezone()
+    assert server.tool(cap, "recall", question="what is the door code?")["lines"][0]["id"] == kept
+    assert server.tool(cap, "read", id=kept)["expires_on"] == "2100-04-01"
+    (late,) = server.calls(cap, ("remember", {"statements": ["Too late."], "expires_on": "2020-01-01"}))
+    assert late.structured_content["error"] == "invalid_input"
+    assert "expires_at is not in the future" in late.content[0].text
 
 
 def test_nothing_found_says_so(server, name):
@@ -367,7 +383,11 @@ def test_a_message_of_a_tool_or_of_a_file_is_told_as_a_quotation(server, name):
     ("tool", "arguments", "right"),
     [
         ("recall", {"query": "oboe"}, "recall takes question (required), limit."),
-        ("remember", {"text": "Plays the oboe."}, "remember takes statements (required), happened_on."),
+        (
+            "remember",
+            {"text": "Plays the oboe."},
+            "remember takes statements (required), happened_on, expires_on.",
+        ),
         ("profile", {"peer": "ann"}, "profile takes no arguments."),
     ],
 )

@@ -16,6 +16,7 @@ from souvenance.domain.directory import MEMBER
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate import retention as t
 
 
 def lived(stage, seed, steps=40):
@@ -26,6 +27,7 @@ def lived(stage, seed, steps=40):
     first = stage.world.put(cap, "The boat is red.", occurred_at=None)
     stage.world.call(o.INVALIDATE, cap, m.Invalidate(id=first, text="The boat is blue."))
     stage.owner.told("POST", "/webhooks", {"url": "https://example.org/hear"})
+    stage.world.call(t.SET, manager(stage.world), t.SetRule("yearly", "forget", 365, kind="message"))
 
 
 @settings(max_examples=8, deadline=None)

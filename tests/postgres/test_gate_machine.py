@@ -268,7 +268,7 @@ def _ids(told):
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 class TestGates(Gates.TestCase):
     settings = settings(
-        max_examples=examples(24),
+        max_examples=examples(12),
         stateful_step_count=20,
         deadline=None,
         derandomize=True,

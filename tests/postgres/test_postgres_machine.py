@@ -40,7 +40,7 @@ class InPostgres(Books):
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 class TestBooksInPostgres(InPostgres.TestCase):
     settings = settings(
-        max_examples=examples(12),
+        max_examples=examples(8),
         stateful_step_count=8,
         deadline=None,
         derandomize=True,

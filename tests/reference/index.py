@@ -63,6 +63,7 @@ class ReferenceIndex:
             measures = r.LineMeasures(
                 lines=len(lines),
                 wants=inquiry.wants,
+                length=sum(line.counts.values()),
                 words_around=_covered(worth, around),
                 words_in_session=_covered(worth, whole),
                 similar_words=_covered(worth, [line], kin=True),

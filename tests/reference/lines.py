@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -106,18 +106,30 @@ class MemoryLines:
 
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
-    ) -> list[tuple[str, str, str, int, int]]:
-        found: dict[tuple[str, str, str], list[int]] = {}
+    ) -> list[tuple[str, str, int, int]]:
+        found: dict[tuple[str, str], list[int]] = {}
+        for compartment, line in self._stored(workspace, owner, namespaces):
+            found.setdefault((compartment.owner, compartment.namespace), []).append(len(line.sealed))
+        return [(*place, len(sizes), sum(sizes)) for place, sizes in sorted(found.items())]
+
+    def storage_by_kind(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, int]]:
+        found: dict[str, list[int]] = {}
+        for _, line in self._stored(workspace, owner, namespaces):
+            found.setdefault(line.kind, []).append(len(line.sealed))
+        return [(kind, len(sizes), sum(sizes)) for kind, sizes in sorted(found.items())]
+
+    def _stored(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> Iterator[tuple[Compartment, SealedLine]]:
         for compartment in self._state.lines:
             if (
                 compartment.workspace == workspace
                 and owner in (None, compartment.owner)
                 and (namespaces is None or compartment.namespace in namespaces)
             ):
-                for line in self._in(compartment).values():
-                    place = (compartment.owner, compartment.namespace, line.kind)
-                    found.setdefault(place, []).append(len(line.sealed))
-        return [(*place, len(sizes), sum(sizes)) for place, sizes in sorted(found.items())]
+                yield from ((compartment, line) for line in self._in(compartment).values())
 
     def activity(
         self,

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from souvenance.pauses import out_of_turn
 from souvenance.surfaces.http.request_threads import FairThreads, Full
 
 
@@ -46,3 +47,44 @@ def test_an_error_is_for_whoever_waits_and_ends_no_thread(busy):
     with pytest.raises(ValueError, match="invalid literal"):
         failing.result()
     assert working.result() == 7
+
+
+def test_one_thread_works_at_a_time_and_another_while_it_waits_out_of_turn():
+    threads = FairThreads(2, "test", in_turn=True)
+    waits, goes_on, done = threading.Event(), threading.Event(), []
+
+    def asks():
+        with out_of_turn():
+            waits.set()
+            goes_on.wait()
+        done.append("asks")
+
+    def computes():
+        goes_on.set()
+        done.extend(number for number in range(100_000) if number % 1000 == 0)
+        done.append("computes")
+
+    asking = threads.submit("a", asks)
+    waits.wait()
+    computing = threads.submit("b", computes)
+    for job in (asking, computing):
+        job.result()
+    assert done[-2:] == ["computes", "asks"]
+
+
+def test_threads_that_wait_out_of_turn_come_back_however_many_there_are():
+    threads = FairThreads(3, "test", in_turn=True)
+    goes_on, waiting = threading.Event(), threading.Semaphore(0)
+
+    def asks(number):
+        with out_of_turn():
+            waiting.release()
+            goes_on.wait()
+        return number
+
+    asking = [threads.submit("a", asks, number) for number in range(3)]
+    for _ in asking:
+        waiting.acquire()
+    queued = [threads.submit("b", int, str(number)) for number in range(3)]
+    goes_on.set()
+    assert [job.result() for job in (*asking, *queued)] == [0, 1, 2] * 2

@@ -131,6 +131,8 @@ def schema(app):
     found = schemathesis.openapi.from_asgi("/openapi.json", app, headers={"host": HOST})
     refusals = found.config.checks.negative_data_rejection
     refusals.expected_statuses = [*refusals.expected_statuses, "413"]
+    errors = found.config.checks.not_a_server_error
+    errors.expected_statuses = [*errors.expected_statuses, "501"]  # Nothing broke: no model is there.
     return found
 
 
@@ -227,6 +229,14 @@ def test_right_requests_get_the_answers_that_openapi_promises(drawn, client, pop
         assert statuses & {200, 201, 202, 204}
     if caller[0] == "nobody" and label not in TAKES_NOTHING:
         assert statuses == {401}
+
+
+def test_what_only_a_model_can_do_is_refused_as_openapi_promises(schema, client, installation):
+    rule = schema.find_operation_by_label("POST /v1/retention/set")
+    case = rule.Case(body={"name": "old", "days": 500, "then": "summarise"}, media_type="application/json")
+    headers = {"authorization": f"Bearer {installation.owner_cap}"}
+    answer = case.call_and_validate(f"http://{HOST}", client, headers=headers, checks=CHECKS)
+    assert answer.status_code == 501
 
 
 def test_an_answer_that_is_streamed_is_one_that_openapi_promises(schema, client, installation):

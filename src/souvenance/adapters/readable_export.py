@@ -328,7 +328,7 @@ class ReadableExportReader:
             raise InvalidInput(f"the export has format {self.manifest.format}", hint="Upgrade Souvenance.")
 
     def lines(self, prefix: str) -> Iterator[bytes]:
-        """The records of lines, or all others. Raises: ArchiveDamaged."""
+        """The records of one sort. Raises: ArchiveDamaged."""
         return (row for sort, row in self._rows() if sort == prefix)
 
     def _rows(self) -> Iterator[tuple[str, bytes]]:
@@ -338,7 +338,7 @@ class ReadableExportReader:
             raise ArchiveDamaged(error.detail) from None
 
 
-_MANIFEST, _REGISTER, _LINES = "manifest", "register", "lines"
+_MANIFEST, _REGISTER, _LINES, _RULES = "manifest", "register", "lines", "rules"
 _COMMENT = "<!-- souvenance"
 _ANCHOR = re.compile(r"\^([0-9A-Z]{26})")
 
@@ -388,7 +388,7 @@ def _sorted(row: bytes, texts: dict[str, str], place: str) -> tuple[str, bytes]:
     if "record" not in whole:
         return _MANIFEST, row
     if whole["record"] != "line":
-        return _REGISTER, row
+        return _RULES if whole["record"] == "rule" else _REGISTER, row
     for name in _FOR_READING:
         whole.pop(name, None)
     if "text" not in whole:
@@ -403,7 +403,7 @@ def json_rows(path: SourceFile) -> Iterator[tuple[str, bytes]]:
     with opened(path) as file:
         for number, raw in enumerate(elements(file, path.name)):
             if number == 0:
-                yield _MANIFEST, msgspec.json.encode(shape_of(raw).souvenance)
+                yield _MANIFEST, msgspec.json.encode(shape_of(raw, path.name).souvenance)
             else:
                 yield _sorted(raw, {}, f"{path.name}, record {number}")
 

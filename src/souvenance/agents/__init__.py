@@ -1,1 +1,1 @@
-"""A turn of a conversation: whose it is, what memory gives to it, and what of it is kept."""
+"""A turn of a conversation: whose memory it uses, what memory adds to it, and what is kept of it."""

@@ -1,6 +1,6 @@
 """An export of a workspace or of one peer: written from the gate's records, and taken in again.
 
-Everything is asked of the gate as any client asks it. Where the archive lies is for whoever opens it.
+Every request goes through the gate, as any client's. The caller opens the archive.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from souvenance.errors import ArchiveDamaged, Conflict
 from souvenance.gate import archive as p
 from souvenance.version import __version__
 
-REGISTER, LINES = "register", "lines"
-"""How the names of an archive's members begin, by what is in them."""
+REGISTER, LINES, RULES = PREFIXES = ("register", "lines", "rules")
+"""How the names of an archive's members begin, in order: its directory, lines and retention rules."""
 _MEMBER_BYTES = 4 * 1024 * 1024
 _PAGE_BYTES = 256 * 1024
 _PAGE_RECORDS = 200
@@ -70,7 +70,7 @@ def write_archive(
     for page in export_pages(ask, owner):
         for record in page.records:
             counts[r.count_name(record)] += 1
-            parts.add(LINES if isinstance(record, r.LineRecord) else REGISTER, r.encode(record))
+            parts.add(_prefix(record), r.encode(record))
         waiting = page.waiting
     parts.end()
     whole = archive.close(
@@ -84,6 +84,15 @@ def write_archive(
         )
     )
     return WrittenArchive(whole, waiting)
+
+
+def _prefix(record: r.Record) -> str:
+    match record:
+        case r.LineRecord():
+            return LINES
+        case r.RuleRecord():
+            return RULES
+    return REGISTER
 
 
 class _Parts:
@@ -111,13 +120,13 @@ class _Parts:
 
 
 class Steps(Protocol):
-    """Whoever watches one pass through the archive."""
+    """The progress of one pass through the archive."""
 
     def update(self, n_steps: int) -> None: ...
 
 
 class ArchiveImport:
-    """One archive on its way into one workspace. `watch` is told of each pass and how many records it has."""
+    """The import of one archive into one workspace. `watch` gets each pass and its number of records."""
 
     def __init__(
         self, ask: Ask, archive: ReadsArchive, watch: Callable[[str, int], AbstractContextManager[Steps]]
@@ -133,23 +142,23 @@ class ArchiveImport:
         Raises: ArchiveDamaged; Conflict if something here says something else.
         """
         self._read_through()
-        clashes = self._all("check", [REGISTER], look=True)
+        clashes = self._all("check", [REGISTER, RULES], look=True)
         if clashes.conflicts:
             raise differing(
                 clashes.conflicts, "Nothing was changed. Name another workspace: --workspace NAME."
             )
 
     def take(self) -> p.ImportAnswer:
-        """Take in what is not here yet; what is here and differs is left as it is, and told.
+        """Take in what is not here yet. What is here and differs stays as it is, and is reported.
 
         Raises: SouvenanceError; run it again, and it goes on where it stopped.
         """
         digest = self._archive.digest
         self._ask(p.IMPORT_BEGIN, p.ImportBegin(digest, self._counts))
-        taken = self._all("import", [REGISTER, LINES], look=False)
+        taken = self._all("import", PREFIXES, look=False)
         if taken.conflicts:
             return taken
-        checked = self._all("verify", [REGISTER, LINES], look=True)
+        checked = self._all("verify", PREFIXES, look=True)
         if checked.new or checked.conflicts or checked.same != sum(self._counts.values()):
             raise Conflict(
                 f"only {checked.same} of {sum(self._counts.values())} records match the archive",
@@ -161,7 +170,7 @@ class ArchiveImport:
     def _read_through(self) -> None:
         """Raises: ArchiveDamaged if not every record can be read, or not so many are there as should be."""
         found: Counter[str] = Counter()
-        for prefix in (REGISTER, LINES):
+        for prefix in PREFIXES:
             for page in _packed(self._archive.lines(prefix)):
                 found.update(map(r.count_name, page))
         if dict(found) != {sort: count for sort, count in self._counts.items() if count}:

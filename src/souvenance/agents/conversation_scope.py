@@ -42,7 +42,7 @@ class ConversationScope(Struct, frozen=True):
     user: str
     ai: str
     personal: bool
-    """Whether nobody but the profile's owner speaks here."""
+    """Whether the profile's owner is the only one who speaks here."""
     alone: bool = False
     """Whether there is nobody else at all; then all that the agent knows of itself is this person's too."""
     observation: Observation = Observation()
@@ -52,7 +52,7 @@ class ConversationScope(Struct, frozen=True):
 
     @property
     def observer(self) -> str:
-        """Who holds the view of the user: the agent, unless it observes nobody."""
+        """Who holds the view of the user: the agent, unless it observes no one."""
         return self.ai if self.observation.ai.observe_others and self.agent != "absent" else self.user
 
     @property

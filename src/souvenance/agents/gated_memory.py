@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -50,7 +51,7 @@ _SAID_BY_AI = 3
 _NOTES = 20
 _RECENT_TOKENS = 2_000
 _OVERFULL = 1.25
-"""How much more than fits is enough: some of it may have been told already."""
+"""How much more than fits is looked up: some of it may have been shown already."""
 
 _T = TypeVar("_T")
 
@@ -86,7 +87,7 @@ class GatedMemory:
         self._scope = scope
         self._tokens = tokens
         self._capped = capped
-        self._together = self._one_by_one if together is None else together
+        self._together = together or partial(one_by_one, gate)
         self._guarded = not capped and not scope.alone
         """Whether no gate separates the people of this agent, so that it has to be done here."""
 
@@ -181,7 +182,7 @@ class GatedMemory:
     def _card_of(self, peer: str) -> tuple[str, str]:
         """Observer and observed. Raises: Unsupported for the agent's own, where others speak.
 
-        Where the agent serves others elsewhere, its card is the owner's: nobody else is told what is on it.
+        Where the agent serves others elsewhere, its card is the owner's, and nobody else sees it.
         """
         observer, observed = self._views(peer)
         if observed != self._scope.ai or self._scope.alone:
@@ -209,7 +210,7 @@ class GatedMemory:
         return Look(context.READ_CARD, asked, read)
 
     def card_sources(self, peer: str) -> list[tuple[str, str]]:
-        """The facts of the card that somebody said, each with the message; none if a server can't tell."""
+        """The facts of the card that were said, each with its message; none if the server can't say."""
         from souvenance.gate.inspection import FACTS, Facts, FactsAnswer  # A turn does not need it.
 
         observer, observed = self._card_of(peer)
@@ -316,7 +317,7 @@ class GatedMemory:
         self._gate.call(concluded.DELETE_CONCLUSION, self._tokens("erase"), asked)
 
     def stated(self, peer: str, query: str) -> list[concluded.ConclusionAnswer]:
-        """What somebody stated about the peer, not concluded from messages, and may answer the query."""
+        """Facts about the peer that were stated, not concluded from messages, and may answer the query."""
         return [one for one in self.conclusions(peer, query[:_MOST_QUERY]) if not one.source_ids]
 
     def conclusions(self, peer: str, query: str | None, **more: str) -> list[concluded.ConclusionAnswer]:
@@ -337,7 +338,7 @@ class GatedMemory:
         return [] if page is None else page.items
 
     def _summary(self) -> dict[str, Look[str]]:
-        """What was said in this conversation, if nobody but the user and the agent took part in it."""
+        """What was said in this conversation, if only the user and the agent took part in it."""
         scope = self._scope
         if self._guarded and not scope.personal:
             return {}  # Nobody else can say who took part.
@@ -440,9 +441,6 @@ class GatedMemory:
             raise answer
         return answer
 
-    def _one_by_one(self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
-        return [answer_or_error(self._gate, credentials, *call) for call in calls]
-
 
 def answer_or_error(
     gate: CallableGate, credentials: Credentials, operation: Operation, request: Request
@@ -454,6 +452,13 @@ def answer_or_error(
         raise
     except SouvenanceError as error:
         return error
+
+
+def one_by_one(
+    gate: CallableGate, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
+) -> list[Any]:
+    """What came of each call. Raises: Unavailable."""
+    return [answer_or_error(gate, credentials, *call) for call in calls]
 
 
 def members_of(scope: ConversationScope) -> dict[str, MemberReasoning]:

@@ -50,7 +50,7 @@ class ImportTerms(Struct, frozen=True):
     """Where everything goes; None if each workspace of the source keeps its name."""
     namespace: str | None = None
     lenient: bool = False
-    """Whether what can't be kept here is left out, and not a reason to stop: nobody can mend the source."""
+    """Whether to leave out what can't be kept, instead of stopping: a server's content can't be mended."""
     own_words: bool = False
     """Whether messages and statements are taken for their peer's own words, and cards as they are."""
 
@@ -303,7 +303,7 @@ class Taking:
         self._begin(record.name, known)
 
     def _make(self, record: r.ImportedSession) -> None:
-        """Make the session, all of it at once; what of its settings is not possible here is left out."""
+        """Make the session at once, without settings that are not possible here."""
         whole = OpenSession(
             workspace_id=self._here,
             id=record.name,

@@ -57,7 +57,7 @@ def base(known: Known, message: str, now: datetime, *, tokens: int, before: str 
     """The first layer, for the current message; empty if nothing is known.
 
     The passages should be of other sessions, or of turns that the host no longer shows. `before` is what was
-    injected earlier and is still before the model: none of it is told again.
+    injected earlier and is still before the model: none of it is repeated.
     """
     found = sections(known, message, now, tokens=tokens, before=before)
     shown = ["\n".join((heading, *(f"- {one}" for one in told))) for heading, told in found]
@@ -88,7 +88,7 @@ def sections(
 
 
 def join(base: str, supplement: str, context_tokens: int, *, before: str = "") -> str:
-    """Both layers within the budget; what the first has, or was told before, the second does not repeat."""
+    """Both layers within the budget. The second does not repeat the first, nor earlier turns."""
     told = AlreadyTold(base) if supplement else AlreadyTold()
     answer = [f"- {one}" for one in _considered(supplement) if not _known(one.text, told, before)]
     parts = [base or _INTRO, "\n".join(("Considered from memory:", *answer))] if answer else [base]
@@ -112,7 +112,7 @@ def _considered(supplement: str) -> Iterator[Remark]:
 
 
 def _known(text: str, told: AlreadyTold, before: str) -> bool:
-    """Whether a line of an answer was told, but for the day that the answer names it with."""
+    """Whether a line of an answer was shown before, apart from the day that the answer adds."""
     bare = _DAY.sub("", text).rstrip(".")
     return text in told or bare in told or bare in before
 
@@ -136,7 +136,7 @@ def _said(
 
 
 def _fitting(found: Iterable[Remark], told: AlreadyTold, room: int, before: str) -> list[Remark]:
-    """What there is room for, in order, and was not told before."""
+    """The remarks that fit, in order, without those that were shown before."""
     shown: list[Remark] = []
     for remark in found:
         if room < _LEAST_ROOM:

@@ -1,4 +1,4 @@
-"""Names made of what somebody or something is called: as it is where that is a name, and never two alike."""
+"""Valid names made of any text: unchanged if it is a valid name, and never two alike."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sanitised(text: str) -> str:
 
 
 def escalated(stem: str, taken: Set[str], *original: str) -> str:
-    """The stem and as much of the original's digest as it takes to be nobody else."""
+    """The stem, with as much of the original's digest as makes it unique."""
     whole = digest(*original)
     names = [f"{stem[: MOST_CHARS - 1 - digits]}-{whole[:digits]}" for digits in _DIGITS]
     return next((name for name in names if name not in taken), names[-1])

@@ -1,4 +1,4 @@
-"""What is remembered, as notes of one line each: dated, ranked by a message, and told once."""
+"""What is remembered, as notes of one line each: dated, ranked by a message, and shown once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_TERMS = 32
 
 
 class TextReader:
-    """Reads texts, each once: the same one is held against the message, the notes and what was told."""
+    """Reads each text once: it is compared with the message, the notes and what was shown."""
 
     def __init__(self) -> None:
         self.terms = cache(terms)
@@ -61,7 +61,7 @@ class Remark(Struct, frozen=True):
 
 
 class AlreadyTold:
-    """What has been told already, so that nothing is told twice."""
+    """What was shown already, so that nothing is shown twice."""
 
     def __init__(self, *texts: str, reader: TextReader | None = None) -> None:
         self.reader = reader or TextReader()
@@ -71,7 +71,7 @@ class AlreadyTold:
         """Of the first of what was taken: they are found out when they are asked for."""
 
     def take(self, text: str, part: str | None = None) -> bool:
-        """Whether the text is news; then it has been told from now on, or that part of it."""
+        """Whether the text is new. If so, it counts as shown from now on, or that part of it."""
         plain = self.reader.plain(text)
         if self._has(plain):
             return False

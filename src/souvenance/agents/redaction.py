@@ -12,10 +12,12 @@ taken for one.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from importlib import resources
 from math import log2
 
 from msgspec import Struct
@@ -45,57 +47,12 @@ def _shape(kind: str, marks: str, look: str) -> _Shape:
     return _Shape(kind, marks.split(), pattern(rf"{first}(?<![\w-].){rest}(?![A-Za-z0-9])"))
 
 
+_KNOWN = resources.files(__package__).joinpath("secret_shapes.toml")
 _SIGNED = r"eyJ[\w-]{5,}+\.[\w-]{5,}+\.[\w-]{5,}+"
 _MOST_BLOCKS = 16
 
 _SHAPES = (
-    _shape("aws key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
-    _shape("github token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
-    _shape("github token", "github_pat_", r"github_pat_\w{22,255}"),
-    _shape(
-        "gitlab token",
-        "glpat- glptt- gldt- glrt- glrtr- glsoat- glft- glimt- glagent- glcbt- gloas- glffct-",
-        r"gl(?:pat|ptt|dt|rt|rtr|soat|ft|imt|agent|cbt|oas|ffct)-[\w-]{20,}(?:\.\w+){0,3}",
-    ),
-    _shape("slack token", "xox", r"xox[abceoprsd](?:\.xox[bp])?-[\w-]{10,}(?:\.[\w-]+)?"),
-    _shape("slack token", "xapp-", r"xapp-\d-[\w-]{10,}"),
-    _shape(
-        "slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/]{20,}"
-    ),
-    _shape("stripe key", "k_live_ k_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
-    _shape("stripe key", "whsec_", r"whsec_[A-Za-z0-9+/]{20,}={0,2}"),
-    _shape("anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
-    _shape("openai key", "sk-", r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}"),
-    _shape("openrouter key", "sk-or-", r"sk-or-[\w-]{20,}"),
-    _shape("api key", "sk-", r"sk-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
-    _shape("api key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
-    _shape("api key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
-    _shape("api key", "pplx-", r"pplx-[A-Za-z0-9]{32,}"),
-    _shape("api key", "r8_", r"r8_[A-Za-z0-9]{30,}"),
-    _shape("google key", "AIza", r"AIza[\w-]{35}"),
-    _shape("google token", "ya29.", r"ya29\.[\w-]{20,}(?:\.[\w-]+)*"),
-    _shape("google secret", "GOCSPX-", r"GOCSPX-[\w-]{20,}"),
-    _shape("google token", "1//0", r"1//0[\w-]{30,}"),
-    _shape("huggingface token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    _shape("npm token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
-    _shape("pypi token", "pypi-", r"pypi-[\w-]{50,}"),
-    _shape("honcho key", "hch-", r"hch-(?=[\w-]*\d)[\w-]{8,}"),
-    _shape("sendgrid key", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    _shape("twilio key", "SK", r"SK[0-9a-f]{32}"),
-    _shape("mailgun key", "key-", r"key-[0-9a-f]{32}"),
-    _shape("digitalocean token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-    _shape("shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    _shape("doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}"),
-    _shape("linear key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
-    _shape("notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}"),
-    _shape("atlassian token", "ATATT3", r"ATATT3[\w=-]{50,}"),
-    _shape("databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
-    _shape("vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
-    _shape("tailscale key", "tskey-", r"tskey-(?:auth|api|client|scim|webhook)-[\w-]{16,}"),
-    _shape("supabase key", "sbp_ sb_secret_", r"sb(?:p_|_secret_)[\w-]{20,}"),
-    _shape("postman key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-    _shape("private key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
-    _shape("discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
+    *(_shape(*one) for one in tomllib.loads(_KNOWN.read_text("utf-8"))["shapes"]),
     _Shape(
         "telegram token", (":",), pattern(r"\d(?:(?<![\w:-].)|(?<=/bot.))\d{7,9}:[A-Za-z0-9_-]{35}(?![\w-])")
     ),

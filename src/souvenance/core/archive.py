@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
+from souvenance.core import retention_rules
 from souvenance.core.conversation import directory
 from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
@@ -129,7 +131,7 @@ def _object(encoded: str, name: str) -> dict[str, Any]:
 PAGE_BYTES = 256 * 1024
 """A page ends with the line that reaches so many bytes of text."""
 _LINE_STAGE = "line"
-_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE)
+_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE, retention_rules.ENTRY)
 _AT_ONCE = 100
 
 
@@ -190,7 +192,13 @@ def _following(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterat
         for seen, entry in enumerate(_entries(ctx, stage, owner, here), here.seen + 1):
             after = _Cursor(stage, (entry.uid, entry.name), seen)
             if _is_open(ctx, entry):
-                yield entry_record(ctx, entry, owner), after
+                yield _record_of(ctx, entry, owner), after
+
+
+def _record_of(ctx: RequestContext, entry: Entry, owner: str | None) -> r.Record:
+    if entry.kind == retention_rules.ENTRY:
+        return r.RuleRecord(**asdict(retention_rules.rule_of(entry)))
+    return entry_record(ctx, entry, owner)
 
 
 def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) -> Iterator[Entry]:
@@ -236,6 +244,8 @@ def _is_open(ctx: RequestContext, entry: Entry) -> bool:
             return directory.knows_peer(ctx, entry)
         case "webhook":
             return entry in directory.endpoints(ctx)
+        case retention_rules.ENTRY:
+            return retention_rules.rule_of(entry).namespace in ctx.scope.namespaces
         case _:
             return True
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from souvenance.domain.names import Compartment
 from souvenance.errors import SouvenanceError
+from souvenance.pauses import out_of_turn
 from souvenance.ports.embedder import Embedder
 
 _MOST_REMEMBERED = 256
@@ -102,8 +103,9 @@ class Meaning:
         if embedder is None or not self._ready(embedder):
             return None
         text = question[:_LONGEST_TEXT]
-        with self._lock:
-            self._answered.wait_for(lambda: text not in self._expected)
+        if text in self._expected:
+            with out_of_turn(), self._lock:
+                self._answered.wait_for(lambda: text not in self._expected)
         found = self._remembered.get(text)
         return self._kept(embedder, text) if found is None else found
 
@@ -175,6 +177,7 @@ class Meaning:
                         del self._coming[key]
                     self._answered.notify_all()
 
+    @out_of_turn()
     def soon(self, texts: Sequence[str]) -> list[bytes | None]:
         """The vectors of lines for a question that waits; None for one that is not made in time."""
         keys = [_digest(text) for text in texts]
@@ -245,7 +248,8 @@ class Meaning:
                 return None
             self._asking += 1
         try:
-            found = embedder.question(text)
+            with out_of_turn():
+                found = embedder.question(text)
         except SouvenanceError as error:
             self.failed(error)
             return None

@@ -25,7 +25,7 @@ def rules_of(tx: Transaction, memo: Memo, workspace: str, mark: int) -> Sequence
     key = (rules_of, workspace, mark)
     known: Sequence[RetentionRule] | None = memo.get(key)
     if known is None:
-        found = map(_rule, tx.directory.entries(workspace, ENTRY))
+        found = map(rule_of, tx.directory.entries(workspace, ENTRY))
         known = sorted(found, key=lambda rule: rule.name)
         memo.keep(key, known)
     return known
@@ -50,7 +50,8 @@ def drop(tx: Transaction, workspace: str, name: str) -> None:
     tx.touch(workspace, compartments=True)
 
 
-def _rule(entry: Entry) -> RetentionRule:
+def rule_of(entry: Entry) -> RetentionRule:
+    """Raises: Tampered."""
     try:
         return msgspec.json.decode(entry.configuration, type=settled(RetentionRule))
     except msgspec.MsgspecError:

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from souvenance.decoders import settled
 from souvenance.domain.line import LineFields
 from souvenance.domain.names import COMMON_NAMESPACE, Name, Namespace
+from souvenance.domain.retention import RetentionRule
 from souvenance.domain.timestamps import Milliseconds
 from souvenance.domain.ulid import LineId
 
@@ -80,6 +81,10 @@ class WebhookRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True,
     """An address that hears of the workspace's events. The secret that signs them stays behind."""
 
 
+class RuleRecord(_Record, RetentionRule, frozen=True, kw_only=True, omit_defaults=True, tag="rule"):
+    """A retention rule of the workspace."""
+
+
 class LineRecord(_Record, LineFields, frozen=True, kw_only=True, omit_defaults=True, tag="line"):
     owner: Name
     namespace: Namespace
@@ -93,7 +98,7 @@ class LineRecord(_Record, LineFields, frozen=True, kw_only=True, omit_defaults=T
     cites: list[LineId] = []
 
 
-Record = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord | LineRecord
+Record = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord | LineRecord | RuleRecord
 
 
 class Member(Struct, frozen=True, forbid_unknown_fields=True):

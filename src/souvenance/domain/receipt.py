@@ -22,6 +22,13 @@ from souvenance.errors import BrokenAuditChain, ReceiptInvalid
 
 TYPE = "souvenance-receipt+jws"
 OPERATION = "memory.forget"
+BY_INSPECTOR = (
+    "inspect.move",
+    "inspect.forget_message",
+    "inspect.forget_conclusion",
+    "inspect.forget_from",
+    "inspect.forget_session",
+)
 MAX_CHARS = 1 << 16
 
 SCHEMA, LINES, INDEX, KEYS, FILES, BUCKET = "schema", "lines", "index", "keys", "files", "bucket"
@@ -38,10 +45,11 @@ class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
     token: str
     """The id of the capability token that asked for it."""
     workspace: str
-    owner: str
+    owner: str | None
+    """None if lines of a session were asked for, whoever's they are."""
     namespaces: Sequence[str]
     line: str | None
-    """The one line that was asked for; None if everything in the namespaces was."""
+    """The one line that was asked for, or the first of a session's; None if everything was."""
     lines: int
     keys: int
     also: int
@@ -55,6 +63,8 @@ class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
     verified: Sequence[str]
     pending: Sequence[str]
     """What could not be done yet."""
+    session: str | None = None
+    """The session that was asked for, as a whole or from a line on."""
 
 
 GoneRun = tuple[str, str, tuple[str, ...]]
@@ -95,6 +105,16 @@ class Detail(Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(self, order="sorted").decode()
 
 
+class InspectorDetail(Struct, frozen=True):
+    """What the audit row of the inspector tells of a deletion, beside all that changed."""
+
+    lines: int
+    also: int = 0
+    owner: str | None = None
+    line: str | None = None
+    session: str | None = None
+
+
 def sign(receipt: Receipt, key: Ed25519PrivateKey, kid: str) -> str:
     return jws.sign(msgspec.json.encode(receipt), key, typ=TYPE, kid=kid)
 
@@ -123,20 +143,28 @@ def read_unverified(text: str) -> Receipt:
 
 def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
     """Compare the receipt with the audit row of its number. Raises: BrokenAuditChain."""
-    asked = [] if receipt.line is None else [receipt.line]
-    claimed = (receipt.at, receipt.actor, receipt.token, list(receipt.namespaces), asked)
-    recorded = (event.at, event.actor, event.cap, list(event.namespaces), list(event.lines))
+    claimed = (receipt.at, receipt.actor, receipt.token, list(receipt.namespaces))
+    recorded = (event.at, event.actor, event.cap, list(event.namespaces))
     if leaf.hex() != receipt.leaf or claimed != recorded or not _is_recorded(receipt, event):
         raise BrokenAuditChain(f"audit row {receipt.row} does not record what the receipt says")
 
 
 def _is_recorded(receipt: Receipt, event: Event) -> bool:
-    if (event.operation, event.outcome) != (OPERATION, OK):
-        return False
+    claimed = (receipt.lines, receipt.keys, receipt.also, receipt.owner, receipt.line, receipt.session)
     try:
-        detail = msgspec.json.decode(event.detail, type=settled(Detail))
+        return event.outcome == OK and _recorded(event) == claimed
     except UNREADABLE:
         return False
+
+
+def _recorded(event: Event) -> tuple[int, int, int, str | None, str | None, str | None] | None:
+    """How many lines, keys and lines with them went, and the owner, line and session that were asked for;
+    None if nothing went."""
+    if event.operation in BY_INSPECTOR:
+        told = msgspec.json.decode(event.detail, type=settled(InspectorDetail))
+        return told.lines, 0, told.also, told.owner, told.line, told.session
+    detail = msgspec.json.decode(event.detail, type=settled(Detail))
+    if event.operation != OPERATION or detail.dry_run:
+        return None
     also = sum(len(ids) for *_, ids in detail.gone)
-    recorded = (detail.owner, detail.lines, detail.keys, also, detail.dry_run)
-    return recorded == (receipt.owner, receipt.lines, receipt.keys, receipt.also, False)
+    return detail.lines, detail.keys, also, detail.owner, "".join(event.lines) or None, None

@@ -26,6 +26,8 @@ CLOSE_BY = 0.5
 DOCUMENT = 6.5
 """What is longer, some 660 terms (this is the logarithm), says nothing of the lines beside it: it is pasted
 in between."""
+SAID_AT_ONCE = 40
+"""How many terms a line has that is said at once, more or less."""
 FEW = 20
 """Of fewer lines, how many hold a term says little: it counts as if the rest of so many did not."""
 LEAST_ANSWER = 6.2
@@ -56,6 +58,8 @@ class LineMeasures(Struct, frozen=True, eq=False):
     """How many lines are searched."""
     wants: Wants
     """What the question asks for."""
+    length: Any = 0.0
+    """How many terms the line has, each as often as it stands there."""
     words_around: Any = 0.0
     words_in_session: Any = 0.0
     similar_words: Any = 0.0
@@ -160,6 +164,13 @@ FADES = _signal(
 )
 IS_QUESTION = _signal("is_question", -0.4, "the line ends with a question mark")
 FIRST_PERSON = _signal("first_person", 1.2, "the line is in the first person")
+LONG = _signal(
+    "long",
+    -5.0,
+    "the share of the line beyond its first 40 terms or so: what says much holds any word, and lies near any "
+    "question on its subject",
+    lambda line: (line.length > SAID_AT_ONCE) * (line.length - SAID_AT_ONCE) / (line.length + 1),
+)
 LINES_SEARCHED = _signal(
     "lines_searched",
     0.0,

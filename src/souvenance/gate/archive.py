@@ -21,6 +21,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from souvenance.core import archive as kept
+from souvenance.core import retention_rules
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import is_card
 from souvenance.core.conversation.compartments import Changes, denied, everywhere, reading
@@ -46,7 +47,9 @@ from souvenance.domain.line import (
 )
 from souvenance.domain.names import SESSIONS, Compartment, Name
 from souvenance.domain.policy import Reach
+from souvenance.domain.retention import RetentionRule
 from souvenance.errors import CapOpMismatch, Conflict, InvalidInput, NotFound, Tampered
+from souvenance.gate import retention
 from souvenance.gate.messages import Answer, Counted, Done, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome, declare, operation, whole_or_owner
 
@@ -54,7 +57,7 @@ MOST_RECORDS = 500
 IMPORT_ENTRY = "import"
 """Kind of the entry that says what an import should bring, and whether all of it is there."""
 _LINE_SORT = "line"
-_SORTS = {"peer": ("peer", "former")}
+_SORTS = {"peer": ("peer", "former"), "rule": (retention_rules.ENTRY,)}
 """What the directory knows records of a sort as, if not by its name."""
 _SPOKEN = 64 * 1024 * 1024
 
@@ -131,7 +134,7 @@ def begin(authorised: AuthorisedRequest, request: ImportBegin) -> Outcome:
 
 def peek(authorised: AuthorisedRequest, request: Import) -> Outcome | None:
     """What is there already needs no writing."""
-    found = _ComparedRecords(authorised.ctx, request.records, writes=False)
+    found = _ComparedRecords(authorised, request, writes=False)
     if not request.look and found.new:
         return None
     detail = f'{{"looked":{len(request.records)}}}'
@@ -140,8 +143,10 @@ def peek(authorised: AuthorisedRequest, request: Import) -> Outcome | None:
 
 def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
     """Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
-    found = _ComparedRecords(authorised.ctx, request.records, writes=True)
-    return Outcome(found.answer, found.changes.trace(same=found.same, conflicts=len(found.conflicts)))
+    found = _ComparedRecords(authorised, request, writes=True)
+    rules = {"rules": found.rules} if found.rules else {}
+    trace = found.changes.trace(same=found.same, conflicts=len(found.conflicts), **rules)
+    return Outcome(found.answer, trace)
 
 
 def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
@@ -197,20 +202,26 @@ def _count_sort(ctx: RequestContext, sort: str) -> int:
 class _ComparedRecords:
     """Records beside what is here of them."""
 
-    def __init__(self, ctx: RequestContext, records: Sequence[Record], *, writes: bool) -> None:
-        """Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
+    def __init__(self, authorised: AuthorisedRequest, request: Import, *, writes: bool) -> None:
+        """Raises: CapOpMismatch, Conflict, InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
+        self._authorised = authorised
+        self._ctx = ctx = authorised.ctx
         ctx.tx.lines.hide(None)  # What is over and still there is here.
-        self._ctx = ctx
-        self._writes = writes
+        self._rules = {rule.name: rule for rule in ctx.rules}
+        self._writes, self._look = writes, request.look
         self._workspace = ctx.scope.workspace
         self.changes = Changes()
         self.new = self.same = 0
         self.conflicts: list[str] = []
-        lines = [record for record in records if isinstance(record, LineRecord)]
+        self.rules: list[str] = []
+        """The names of those that hold from now on."""
+        lines = [record for record in request.records if isinstance(record, LineRecord)]
         self._here = self._known(lines)
-        for record in records:
+        for record in request.records:
             if isinstance(record, LineRecord):
                 self._line(record)
+            elif isinstance(record, r.RuleRecord):
+                self._rule(record)
             else:
                 self._entry(record)
 
@@ -308,6 +319,15 @@ class _ComparedRecords:
             self.changes.namespaces.add(record.namespace)
             if record.turns > directory.next_turn(self._ctx, record.name) - 1:
                 directory.spend_turns(self._ctx, record.name, record.turns)
+
+    def _rule(self, record: r.RuleRecord) -> None:
+        rule = RetentionRule(**shared_fields(RetentionRule, record))
+        known = retention.take(self._authorised, rule, self._rules, look=self._look, writes=self._writes)
+        if known is not None:
+            self._judge(f"rule {rule.name}", agrees=known == rule)
+        else:
+            self.new += 1
+            self.rules.append(rule.name)
 
     def _line(self, record: LineRecord) -> None:
         compartment = self._compartment(record)

@@ -10,13 +10,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from souvenance.core.conversation import conclusions, directory
-from souvenance.core.conversation.compartments import Changes, Opener, everywhere, reading
-from souvenance.core.conversation.erase import erase_lines
-from souvenance.core.conversation.messages import find_message, read_messages
+from souvenance.core.conversation.compartments import Opener, everywhere, reading
 from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import OpenLine, SealedLine
+from souvenance.domain.line import DIGESTS, LinePlace, OpenLine
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
@@ -24,21 +22,20 @@ from souvenance.domain.ulid import LineId
 from souvenance.errors import NotFound
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
-from souvenance.gate.conversation.messages import MessageAnswer
-from souvenance.gate.conversation.resource import AnyName, erased
-from souvenance.gate.conversation.sessions import reads_session, writes_session
+from souvenance.gate.conversation.resource import AnyName
+from souvenance.gate.conversation.sessions import reads_session
+from souvenance.gate.inspect_retention import Expiry, end_of
 from souvenance.gate.inspection import Asked, anyone
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, in_workspace, operation
 from souvenance.gate.operations import line_facts
-from souvenance.ports.store import TurnQuery, WantedRows
+from souvenance.ports.store import WantedRows
 
 ROWS = 100
 SCANNED = 10_000
 """So many rows of the log are looked at for one page."""
 _MOST_VERSIONS = 20
-_FIRST_GONE = 5
 
 
 # A line.
@@ -86,6 +83,10 @@ class WholeLine(m.LineFacts, frozen=True, kw_only=True):
     follows_from: list[str]
     concluded: int
     """How many lines follow from it."""
+    end: Expiry | None
+    """When it is over, as things stand."""
+    is_note: bool
+    """Whether somebody noted it: it was not said, concluded or made of other lines."""
 
 
 def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
@@ -110,9 +111,15 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
         said_at=_moment(conclusions.times_said(ctx, (sealed,)).get(found.id)),
         follows_from=ctx.tx.lines.cited(workspace, (found.id,)).get(found.id, []),
         concluded=len(ctx.tx.lines.citing(workspace, (found.id,))),
+        end=end_of(ctx, found),
+        is_note=is_note(found),
     )
     read = [found.id, *(one.id for one in (*earlier, *later))]
     return Outcome(answer, reading((found.compartment.namespace,), read))
+
+
+def is_note(line: LinePlace) -> bool:
+    return line.turn is None and line.about is None and line.kind not in DIGESTS
 
 
 def _moment(at: int | None) -> datetime | None:
@@ -163,20 +170,6 @@ class ConcludedAnswer(Answer, frozen=True):
     conclusions: list[ConclusionAnswer]
 
 
-class ForgetFrom(Asked, frozen=True, kw_only=True):
-    """Forget a message and every later one of its session."""
-
-    session_id: AnyName
-    message_id: AnyName
-    dry_run: bool = False
-
-
-class ForgottenFrom(Answer, frozen=True):
-    messages: int
-    first: tuple[MessageAnswer, ...] = ()
-    """For a dry run, the first few that would go."""
-
-
 def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
     ctx, views = request.ctx, request.rights.views()
     namespace = directory.need(ctx, SESSION, asked.session_id).namespace
@@ -196,32 +189,6 @@ def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
         ConclusionAnswer.of(conclusions.View(one, opener.text(one), sources.get(one.id, []))) for one in found
     ]
     return Outcome(ConcludedAnswer(shown), reading((namespace,), [one.id for one in found]))
-
-
-def forget_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome:
-    lines = _from_here(request.ctx, asked)
-    changes = Changes()
-    erase_lines(request.ctx, lines, changes)
-    return erased(request, changes, ForgottenFrom(len(lines)))
-
-
-def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | None:
-    """What would go, if that is all that was asked."""
-    if not asked.dry_run:
-        return None
-    ctx = request.ctx
-    lines = _from_here(ctx, asked)
-    first = tuple(map(MessageAnswer.of, read_messages(ctx, lines[:_FIRST_GONE])))
-    return Outcome(
-        ForgottenFrom(len(lines), first),
-        reading(directory.where(ctx, asked.session_id), [one.id for one in lines]),
-    )
-
-
-def _from_here(ctx: RequestContext, asked: ForgetFrom) -> list[SealedLine]:
-    first = find_message(ctx, asked.session_id, asked.message_id)
-    found = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
-    return [one for one in found if one.compartment.namespace == first.compartment.namespace]
 
 
 # The audit log.
@@ -295,8 +262,5 @@ LINE = operation(
 )
 SAID = operation("inspect.said", "get", SaidAnswer, said, anyone)
 CONCLUDED = operation("inspect.concluded", "get", ConcludedAnswer, concluded, reads_session)
-FORGET_FROM = operation(
-    "inspect.forget_from", "forget", ForgottenFrom, forget_from, writes_session, rings=True, peek=preview_from
-)
 ROWS_FOUND = operation("inspect.rows", "audit", RowsAnswer, find_rows, anyone, reach=in_workspace)
 MEASURE = operation("inspect.measure", "get", MeasureAnswer, measure, anyone)

@@ -89,18 +89,19 @@ def retry(request: AuthorisedRequest, asked: RetryJob) -> Outcome:
     return Outcome(m.Done(), Trace((found.namespace,), (), detail))
 
 
-# How much is stored: by owner, namespace and kind of line.
+# How much is stored: by owner and namespace, or by kind of line.
 
 
 class Storage(Asked, frozen=True, kw_only=True):
     owner: Name | None = None
     """Only what is this peer's own."""
 
+    by_kind: bool = False
+
 
 class Stored(Answer, frozen=True):
-    owner: str
-    namespace: str
-    kind: str
+    names: list[str]
+    """An owner and a namespace, or a kind."""
     lines: int
     bytes: int
     """Of their sealed texts."""
@@ -112,8 +113,11 @@ class StorageAnswer(Answer, frozen=True):
 
 def storage(request: AuthorisedRequest, asked: Storage) -> Outcome:
     ctx = request.ctx
-    found = ctx.tx.lines.storage(ctx.scope.workspace, asked.owner, ctx.scope.namespaces)
-    return Outcome(StorageAnswer([Stored(*one) for one in found]), reading(everywhere(ctx)))
+    lines = ctx.tx.lines
+    count = lines.storage_by_kind if asked.by_kind else lines.storage
+    found = count(ctx.scope.workspace, asked.owner, ctx.scope.namespaces)
+    answer = StorageAnswer([Stored(names, count, size) for *names, count, size in found])
+    return Outcome(answer, reading(everywhere(ctx)))
 
 
 # The end of the audit log, as it grows: the rows that the token may read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -26,11 +26,12 @@ from souvenance.domain.directory import MEMBER
 from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
 from souvenance.domain.policy import Reach
-from souvenance.domain.receipt import Detail, Receipt
+from souvenance.domain.receipt import Detail
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import BrokenAuditChain, CapOpMismatch, Conflict, InvalidInput, Tampered
 from souvenance.gate import health, maintenance, tokens
 from souvenance.gate import messages as m
+from souvenance.gate.deletion import Deletion, check_gone, signed
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, declare
 from souvenance.ports.store import EVERYTHING, LineQuery
 
@@ -259,11 +260,20 @@ def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
             keys=gone.keys,
             namespaces=list(gone.namespaces),
             scrubbed=scrubbed,
-            receipt=_receipt(authorised, request, gone, row, scrubbed=scrubbed),
+            receipt=signed(authorised, row, what, (owner,), scrubbed=scrubbed),
         )
 
+    owner = authorised.ctx.scope.owner
+    what = Deletion(
+        namespaces=gone.namespaces,
+        lines=gone.lines,
+        keys=gone.keys,
+        also=len(gone.with_them),
+        owner=owner,
+        line=request.id,
+    )
     also = receipts.gone_runs(gone.with_them)
-    detail = Detail(authorised.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    detail = Detail(owner, gone.lines, gone.keys, also, epoch=gone.epoch)
     lines = () if request.id is None else (request.id,)
     return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
 
@@ -273,7 +283,7 @@ def _forget_line(ctx: RequestContext, line_id: str) -> _Forgotten:
     changes = Changes()
     erase_lines(ctx, lines, changes)
     compartments = [line.compartment for line in lines]
-    _check_gone(ctx, compartments, (line_id,))
+    check_gone(ctx, compartments, (line_id,))
     return _Forgotten(
         lines=len(lines),
         keys=0,
@@ -292,7 +302,7 @@ def _forget_compartments(ctx: RequestContext) -> _Forgotten:
         erase_resting(ctx, ctx.tx.lines.ids(span), dict.fromkeys(stay.holder for stay in sessions), changes)
         lines, keys = delete_compartments(ctx, compartments, changes)
     ctx.tx.owe_scrub()
-    _check_gone(ctx, compartments)
+    check_gone(ctx, compartments)
     return _Forgotten(
         lines=lines,
         keys=keys,
@@ -304,24 +314,6 @@ def _forget_compartments(ctx: RequestContext) -> _Forgotten:
 
 def _namespaces(compartments: Iterable[Compartment]) -> tuple[str, ...]:
     return tuple(compartment.namespace for compartment in compartments)
-
-
-def _check_gone(
-    ctx: RequestContext, compartments: Iterable[Compartment], line_ids: Collection[str] | None = None
-) -> None:
-    """Look whether anything is left of these lines, or of the whole compartments. Raises: Tampered."""
-    tx = ctx.tx
-    for compartment in compartments:
-        if line_ids is None:
-            keys = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-            left = tx.lines.count(compartment) + len(keys)
-        else:
-            left = len(tx.lines.get_all(compartment, line_ids))
-        if left or tx.terms.indexed(compartment, line_ids):
-            raise Tampered(
-                "the store still has what was just deleted",
-                hint="Nothing was deleted. Run 'souvenance doctor'.",
-            )
 
 
 def preview(authorised: AuthorisedRequest, request: m.Forget) -> Outcome | None:
@@ -364,45 +356,6 @@ def verify_receipt(authorised: AuthorisedRequest, request: m.VerifyReceipt) -> O
     if audit.tree(workspace).root(receipt.row + 1).hex() != receipt.root:
         raise BrokenAuditChain(f"the first {receipt.row + 1} rows are not those of the receipt")
     return Outcome(m.VerifyReceiptAnswer(receipt), Trace((), (), f"row={receipt.row}"))
-
-
-def _receipt(
-    authorised: AuthorisedRequest, request: m.Forget, gone: _Forgotten, row: Row, *, scrubbed: bool
-) -> str:
-    ctx = authorised.ctx
-    with authorised.store.read(row.workspace) as tx:
-        root = tx.audit.tree(row.workspace).root(row.seq + 1)
-        bucket = (
-            tx.replication.waiting(ctx.scope.workspace, ctx.scope.owner)
-            if tx.replication.mirrored()
-            else None
-        )
-    verified = [receipts.SCHEMA, receipts.LINES, receipts.INDEX]
-    verified += [receipts.KEYS] if request.id is None else []
-    pending: list[str] = []
-    (verified if scrubbed else pending).append(receipts.FILES)
-    if bucket is not None:
-        (pending if bucket else verified).append(receipts.BUCKET)
-    kid, key = authorised.keyring.signer()
-    receipt = Receipt(
-        iss=authorised.keyring.instance,
-        at=row.event.at,
-        actor=row.event.actor,
-        token=row.event.cap,
-        workspace=row.workspace,
-        owner=ctx.scope.owner,
-        namespaces=gone.namespaces,
-        line=request.id,
-        lines=gone.lines,
-        keys=gone.keys,
-        also=len(gone.with_them),
-        row=row.seq,
-        leaf=row.leaf.hex(),
-        root=root.hex(),
-        verified=verified,
-        pending=pending,
-    )
-    return receipts.sign(receipt, key, kid)
 
 
 def _text(authorised: AuthorisedRequest, line: SealedLine) -> str | None:

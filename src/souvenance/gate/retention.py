@@ -6,6 +6,7 @@ token that opens it, for all of them with one that opens all.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -20,8 +21,8 @@ from souvenance.domain.capability import Grant
 from souvenance.domain.line import shared_fields
 from souvenance.domain.names import ALL, Name
 from souvenance.domain.policy import Reach
-from souvenance.domain.retention import SUMMARISE, RetentionRule
-from souvenance.errors import Conflict, NotFound, Unsupported
+from souvenance.domain.retention import FORGET, SUMMARISE, RetentionRule
+from souvenance.errors import CapOpMismatch, Conflict, NotFound, Unsupported
 from souvenance.gate.messages import Answer, Nothing, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
 
@@ -95,6 +96,44 @@ def remove(authorised: AuthorisedRequest, request: RemoveRule) -> Outcome:
     return Outcome(RemovedRule(rule.name), _trace(rule))
 
 
+def take(
+    authorised: AuthorisedRequest,
+    rule: RetentionRule,
+    here: dict[str, RetentionRule],
+    *,
+    look: bool,
+    writes: bool,
+) -> RetentionRule | None:
+    """The rule that has this one's name `here`. If there is none, this one holds from now on, with `writes`.
+
+    Raises: CapOpMismatch, InvalidInput, NamespaceDenied; Conflict if it would remove what is here. A rule
+    that summarises may remove messages that came with it: it is checked with `look`, before they came.
+    """
+    ctx, grant = authorised.ctx, authorised.chain.grant
+    if "forget" not in grant.ops:
+        raise CapOpMismatch("the archive has retention rules, and the cap does not grant 'forget'")
+    _check_opens(grant, rule)
+    names.name(rule.name, "name")
+    if (known := here.get(rule.name)) is not None:
+        return known
+    _check_room(here)
+    removes = rule.then == FORGET or (look and rule.then == SUMMARISE)
+    if removes and (old := ctx.tx.lines.aged_counted(ctx.scope.workspace, rule.aged(ctx.now))):
+        raise Conflict(
+            f"retention rule {rule.name} would remove {old} of the lines that are here",
+            hint="If they should go, set it with 'souvenance retention set'. Then run the import again.",
+        )
+    here[rule.name] = rule
+    if writes:
+        retention_rules.keep(ctx.tx, ctx.scope.workspace, rule, ctx.fresh_id(), ctx.now)
+    return None
+
+
+def _check_room(here: Collection[object]) -> None:
+    if len(here) >= MOST_RULES:
+        raise Conflict(f"there are {MOST_RULES} retention rules already", hint="Remove one first.")
+
+
 def _checked(authorised: AuthorisedRequest, request: SetRule) -> RetentionRule:
     ctx = authorised.ctx
     names.name(request.name, "name")
@@ -102,8 +141,8 @@ def _checked(authorised: AuthorisedRequest, request: SetRule) -> RetentionRule:
     before = [one for one in ctx.rules if one.name == rule.name]
     for one in before:
         _check_opens(authorised.chain.grant, one)
-    if not before and len(ctx.rules) >= MOST_RULES:
-        raise Conflict(f"there are {MOST_RULES} retention rules already", hint="Remove one first.")
+    if not before:
+        _check_room(ctx.rules)
     if rule.then == SUMMARISE and waits_for(ctx.services, rule):
         raise Unsupported(
             "only a model writes the summaries that this rule needs, and none is configured for them",

@@ -43,7 +43,7 @@ class Breaker:
         changed: Callable[[BackendHealth], None],
         before: BackendHealth | None = None,
     ) -> None:
-        """`before`: what is last known from elsewhere; that it is better now has then to be told."""
+        """`before` is the last known state from elsewhere. A change for the better is then reported."""
         self._now = now
         self._changed = changed
         self._lock = threading.Lock()
@@ -71,7 +71,7 @@ class Breaker:
             return True
 
     def succeeded(self, *, in_time: bool = False) -> None:
-        """`in_time`: for somebody who waited for it."""
+        """`in_time`: whether the caller was still waiting."""
         with self._lock:
             self._failed = 0
             self._late = 0 if in_time else self._late

@@ -308,7 +308,7 @@ class _DocumentReader:
         self._complain(named.path, wrong, hint, variable=named.path in _VARIABLES)
 
     def _heed_token(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
-        """What is not configured is as the token says; what it does not grant is done without, and told."""
+        """Take missing settings from the token. What it does not grant is left out, with a complaint."""
         token = token_of(values.get("api_key"))
         if token is None:
             return
@@ -491,7 +491,7 @@ def write_setting(
 
 
 def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
-    """Write a renewed sign-in to where it stands; all else stays as it is.
+    """Replace a sign-in by its renewed one, and change nothing else.
 
     Raises: Misconfigured; StorageUnavailable.
     """
@@ -511,7 +511,7 @@ def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Ma
 
 @contextmanager
 def _alone(home: Path, environment: Mapping[str, str], *, make: bool = False) -> Iterator[None]:
-    """Nobody else changes a configuration of the installation meanwhile. Raises: StorageUnavailable."""
+    """Keeps others from changing a configuration of the installation. Raises: StorageUnavailable."""
     with translated(f"the configuration of {home} can't be written"):
         if make:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -529,7 +529,7 @@ def _leave_out_sign_ins(values: dict[str, Any]) -> None:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """The value to write: what a text stands for, if it stands for something else. Raises: InvalidInput."""
+    """The value to write: what a text means, if it means something else. Raises: InvalidInput."""
     if value is None:
         return None
     try:

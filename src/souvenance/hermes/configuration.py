@@ -159,7 +159,7 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     older: Mapping[str, str] = {}
     """Older names of the choices."""
     variable: str | None = None
-    """The environment variable that stands in for it."""
+    """The environment variable that can be set instead."""
     secret: bool = False
     guards: bool = False
     """Whether it decides where memory goes or what it may reach, so that no default may stand in for a
@@ -373,8 +373,8 @@ class Configuration:
     )
     pin_user_peer: bool = setting(
         False,
-        "Takes everybody who writes, on every platform, for peerName. Only for an agent that nobody but "
-        "its owner talks to.",
+        "Treats everyone who writes, on every platform, as peerName. Only for an agent that its owner "
+        "alone talks to.",
         aliases=("pinPeerName",),
     )
     user_peer_aliases: Mapping[str, _Name] = setting(
@@ -486,12 +486,12 @@ class Configuration:
 
     @property
     def patience(self) -> float:
-        """For how many seconds memory is waited for where somebody waits meanwhile."""
+        """How many seconds a turn waits for memory."""
         return USUAL_WAIT if self.recall_wait is None else self.recall_wait
 
     @property
     def pins(self) -> bool:
-        """Whether whoever speaks is the owner."""
+        """Whether every speaker counts as the owner."""
         return self.pin_user_peer and bool(self.peer_name)
 
     @property

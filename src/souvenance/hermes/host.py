@@ -88,7 +88,7 @@ def user_home(environment: Mapping[str, str]) -> str:
 
 
 def usual_home(environment: Mapping[str, str]) -> Path | None:
-    """Where the host keeps its home unless it is told otherwise, by its own rule for each system."""
+    """The default home of the host, by its own rule for each system."""
     user = user_home(environment)
     if sys.platform == "win32":
         local = environment.get("LOCALAPPDATA", "").strip() or (
@@ -108,7 +108,7 @@ def home_now() -> Path:
 
 
 def home_key(home: Path) -> str:
-    """What a home is known by, however its path is spelled."""
+    """A key for a home: the same for every spelling of its path."""
     key: Callable[[Path], str] | None = offered("hermes_constants", "hermes_home_key")
     return str(home) if key is None else key(home)
 

@@ -23,7 +23,7 @@ from souvenance.hermes.configuration import TASK
 from souvenance.hermes.profile_runtime import TurnsUnderWay, fulfil
 
 URL = "http://hermes.invalid/v1"
-"""Nobody is ever reached there: requests go to Hermes itself."""
+"""A placeholder: requests go to Hermes itself."""
 NAME = "Hermes' own"
 MISSING = "this Hermes offers its model to no plugin"
 _STEP_SECONDS = 0.2

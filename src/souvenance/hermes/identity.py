@@ -38,11 +38,11 @@ class Person(Struct, frozen=True):
     peer: str
     rung: Rung
     runtime_id: str | None = None
-    """What the host or the session key called them; None if nobody had to be told apart."""
+    """Their id from the host or the session key; None if there is only one person."""
 
     @property
     def personal(self) -> bool:
-        """Whether nobody but this person speaks here."""
+        """Whether this person is the only one who speaks here."""
         return self.rung == "pin" or self.runtime_id is None
 
 
@@ -59,7 +59,7 @@ class IdentityClaim(NamedTuple):
 
 
 def identify(configuration: Configuration, conversation: HostConversation) -> Person | None:
-    """Whose memory the conversation is about; None if nobody can tell: then nothing is read or written."""
+    """Whose memory the conversation is about; None if that is unknown: then nothing is read or written."""
     user_id, alternative = _given(conversation.user_id), _given(conversation.user_id_alt)
     names, runtime_id = _Names(configuration), user_id or alternative
     if configuration.pin_user_peer and names.owner is not None:
@@ -96,7 +96,7 @@ def agent_peer(configuration: Configuration) -> str:
 
 
 def is_shared(conversation: HostConversation) -> bool:
-    """Whether others may be in the conversation: they may, wherever nothing says that nobody is."""
+    """Whether others may be in the conversation. They may, unless something says otherwise."""
     key = _given(conversation.gateway_session_key)
     kinds = {_given(conversation.chat_type), _kind_of(key)} - {None}
     if kinds:
@@ -225,7 +225,7 @@ class _Source(Struct, frozen=True):
     kind: str
     text: str
     name: str | None = None
-    """What it is called, if that is a name and stands for nothing else."""
+    """Its name, if that is a name and has no other meaning."""
     chosen: bool = False
     """Whether the operator gave the name."""
 
@@ -331,7 +331,7 @@ def _local(configuration: Configuration, conversation: HostConversation) -> _Sou
 
 
 def _mapped(sessions: Mapping[str, str], directory: Path) -> str | None:
-    """The name that the map has for the directory, however the map spells its path."""
+    """The name of the directory in the map, whatever spelling of the path the map has."""
     if exact := sessions.get(str(directory), "").strip():
         return exact
     here = _real(str(directory))
@@ -340,7 +340,7 @@ def _mapped(sessions: Mapping[str, str], directory: Path) -> str | None:
 
 
 def _real(path: str) -> str | None:
-    """Where a path leads; None if it is none, or depends on where one stands."""
+    """The absolute path; None if it is no path, or a relative one."""
     try:
         expanded = os.path.expanduser(path)
         return os.path.realpath(expanded) if os.path.isabs(expanded) else None

@@ -257,7 +257,7 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
     revoke: str = ""
     scope: str = SCOPE
     since: int = 0
-    """When somebody signed in, in milliseconds. It identifies the sign-in."""
+    """When the sign-in was, in milliseconds. It identifies the sign-in."""
     ended: str = ""
     """Why it can't be renewed any more; empty while it can."""
     more: Mapping[str, Any] = {}

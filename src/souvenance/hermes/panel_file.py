@@ -1,6 +1,5 @@
-"""What somebody chose in Hermes' own panel. Hosts that leave a panel's values to a file keep them in
-`$HERMES_HOME/souvenance/config.json`, and write all that the panel shows: so what is as the panel shows it
-without a choice counts as not chosen."""
+"""Choices in Hermes' own panel. Some hosts store its values in `$HERMES_HOME/souvenance/config.json`. They
+write every value that the panel shows, so a value that equals the shown default counts as not chosen."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ SHOWN = (
 
 
 def shown_default(key: ProviderSetting) -> Any:
-    """What the panel shows of a setting that nobody chose: a switch shows off where it has no default."""
+    """What the panel shows of a setting without a choice: a switch without a default shows off."""
     return False if key.words == "true or false" and key.default is None else key.default_value
 
 

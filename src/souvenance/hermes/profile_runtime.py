@@ -54,11 +54,11 @@ QUIET_SECONDS = 5.0
 _LONGEST_TURN_SECONDS = 600.0
 """The host says nothing when a turn is interrupted. After this time a turn counts as over."""
 _LONGEST_WAIT_SECONDS = 900.0
-"""On a gateway somebody may always be talking. After this time background work goes ahead."""
+"""A gateway may never be quiet. After this time background work goes ahead."""
 
 
 class TurnsUnderWay:
-    """Any number of threads may use it."""
+    """Thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -102,20 +102,20 @@ def _runs(began: float, now: float) -> bool:
 _OWN_LOOKUPS = 4
 """Where memory is in this process, more at once would only take turns."""
 _LOOKUPS = 24
-"""Lookups at once over a network: more than a host serves by default."""
+"""Lookups at once over a network: more turns than a host runs by default."""
 _CALLS = 4
-"""So many calls a lookup makes at once beside its own: there is a thread for each, whatever others do."""
+"""Calls that a lookup makes at once beside its own. Each has a thread."""
 _DIALECTICS = 12
 _TOOL_CALLS = 12
 CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _TOOL_CALLS + 1
 """All calls to a server at one moment, and one write."""
 _LAST_WRITTEN_SECONDS = 10.0
-"""So long at most, the work on a finished session waits for its last turns to be written."""
+"""The work on a finished session waits at most this long for its last turns to be written."""
 _SILENT_SECONDS = 3.0
-"""A server that has not answered a turn's question by then does not answer."""
+"""After this time without an answer to a turn, a server counts as silent."""
 _MOST_LIVE = 1_000
 _MOST_LOOKED_AT = 50
-"""So many conversations are looked through, at every turn, for what was undone in them since."""
+"""How many conversations each turn checks for messages that were undone."""
 _MOST_ANSWERED = 10_000
 _MOST_WARNINGS = 1_000
 
@@ -180,7 +180,7 @@ class ThreadPool:
 
 
 def fulfil(task: Future[_T], work: Callable[[], _T]) -> None:
-    """Do the work, and let the future have what comes of it."""
+    """Do the work, and put its result or error into the future."""
     try:
         task.set_result(work())
     except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
@@ -194,7 +194,7 @@ class Backend(Struct):
     tokens: NarrowTokens
     delivery: QueueDelivery
     where: str
-    """As people are told of it."""
+    """How messages to people name it."""
     together: Together | None = None
     """Asks several things at one moment, where memory is in this process."""
     far: FarGate | None = None
@@ -237,7 +237,7 @@ class ProfileRuntime:
         self._load = load
         self._loaded = threading.Event()
         self._tried = threading.Event()
-        """Whether the backend is open, or nobody is about to open it."""
+        """Set when the backend is open, or when no thread is opening it."""
         self._opening = False
         self._answered: set[tuple[str, str]] = set()
         self._closed = False
@@ -250,11 +250,11 @@ class ProfileRuntime:
         """Why what is to be written waits, as far as this process knows."""
 
     def loaded(self, seconds: float) -> bool:
-        """Whether what it takes to open the backend is loaded; waited for so long."""
+        """Whether the modules that open the backend are loaded. Waits for up to that long."""
         return self._backend is not None or (self.warm_up() and self._loaded.wait(max(0.0, seconds)))
 
     def ready(self, seconds: float) -> bool:
-        """Whether the backend is open; waited for so long, if somebody is about to open it."""
+        """Whether the backend is open. Waits for up to that long if a thread is opening it."""
         if self._backend is None:
             self._tried.wait(max(0.0, seconds))
         return self._backend is not None
@@ -308,7 +308,7 @@ class ProfileRuntime:
                 self._tried.set()
 
     def _load_once(self) -> None:
-        """Load what it takes; also where that fails, nobody waits for it any longer."""
+        """Load the modules. If that fails, end the waiting of others too."""
         try:
             with undisturbed():
                 self._load()
@@ -343,7 +343,7 @@ class ProfileRuntime:
     def ask_and_wait(
         self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float
     ) -> _T:
-        """What memory answers, for somebody who waits so long.
+        """What memory answers, within that time.
 
         Raises: SouvenanceError, at once if memory is better not asked now.
         """
@@ -505,11 +505,11 @@ class Surroundings(Struct, kw_only=True):
     state_files: Callable[[Configuration], StateFiles]
     warned: set[str] = set()
 
-    def warn(self, told: str) -> None:
-        """Say something once, however many providers notice it."""
-        if told not in self.warned and len(self.warned) < _MOST_WARNINGS:
-            self.warned.add(told)
-            _log.warning("souvenance: %s", told)
+    def warn(self, warning: str) -> None:
+        """Log a warning once, even if several providers have it."""
+        if warning not in self.warned and len(self.warned) < _MOST_WARNINGS:
+            self.warned.add(warning)
+            _log.warning("souvenance: %s", warning)
 
 
 def _silent(detail: str) -> Unavailable:

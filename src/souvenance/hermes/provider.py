@@ -57,7 +57,7 @@ from souvenance.hermes.token import minting
 NAME = "souvenance"
 
 _FLUSH_SECONDS = 2.0
-"""What a memory in this process has at the end to write what was said: nobody else may be slow there."""
+"""How long memory in this process may take to write the last messages at shutdown."""
 _TRIED_AGAIN_MS = 600_000
 """Over HTTP, who says the same in the same place within this time has an answer made anew."""
 
@@ -262,7 +262,7 @@ class Provider:
         return told
 
     def _say_missed(self) -> None:
-        """A turn goes without memory: say so, to who can be told, the first time."""
+        """Report a turn without memory: always to the log, and once to the user."""
         told = f"Memory did not answer within {self._configured().patience:g} s; this turn goes without it."
         self._around.warn(f"{told} 'hermes souvenance status' says more.")
         if self._warn_user is not None:
@@ -492,7 +492,7 @@ class Provider:
             self._live(self._scope() or scope).continues(before)
 
     def _end(self, scope: ConversationScope, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Take back what was undone since the last turn, as far as can be told."""
+        """Take back what was undone since the last turn, as far as the messages show it."""
         with self._transcript(scope) as transcript:
             gone = transcript.is_over(_said_by_user(messages))
         self._take_back(scope, gone)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from souvenance.hermes.profile_runtime import ProfileRuntime
 
 _MOST_WIDENED = 8
-"""However often memory had no answer, it is asked again after so many times the cadence."""
+"""After unanswered questions the pause grows, to this many times the cadence at most."""
 _STALE_AFTER = 2
 
 COLD = (
@@ -46,20 +46,20 @@ WARM = (
 
 Ask = Callable[[str, Level], str]
 NO_LIMIT = 1_000_000_000
-"""What 0 stands for where it takes a limit away."""
+"""The value of a limit that is set to 0, which means no limit."""
 
 
 class TurnPlan(Struct, frozen=True):
-    """What a turn takes."""
+    """What a turn looks up."""
 
     base: bool = False
-    """The first layer is looked up for it."""
+    """Whether the first layer is looked up."""
     ask: bool = False
-    """Memory is asked for a supplement."""
+    """Whether memory is asked for a supplement."""
 
 
 class RecallPace(Struct, frozen=True):
-    """When memory was last asked. A conversation begins with a new one, also after it was rewound.
+    """When memory was last asked. A conversation starts with a new one, and again after a rewind.
 
     The host counts the turns of a conversation from 1. The count may jump, begin in the middle, go back
     or come twice, so nothing here depends on having seen a turn before.
@@ -67,12 +67,12 @@ class RecallPace(Struct, frozen=True):
 
     asked: int | None = None
     unanswered: int = 0
-    """How often in a row memory had no answer."""
+    """How many times in a row memory had no answer."""
 
     def turn(self, number: int, message: str, configuration: Configuration) -> TurnPlan:
-        """What this turn takes; nothing if memory is only for tools.
+        """The plan of this turn; empty if memory is only for tools.
 
-        A mere nod takes nothing either, but for a conversation that begins with one: that has its base.
+        A trivial message gets nothing, except at the start of a conversation: there it gets the base.
         """
         nod = is_trivial(message)
         over = number > 1 and (nod or configuration.injection_frequency == "first-turn")
@@ -85,17 +85,17 @@ class RecallPace(Struct, frozen=True):
         return TurnPlan(base=True, ask=due and not nod)
 
     def with_answer(self, number: int, *, found: bool) -> RecallPace:
-        """Once memory has been asked in a turn. What failed is not told, so that it is due again."""
+        """The pace after memory answered in a turn. A failure leaves the question due."""
         return replace(self, asked=number, unanswered=0 if found else self.unanswered + 1)
 
 
 def fresh(asked: int, number: int, configuration: Configuration) -> bool:
-    """Whether an answer to the turn `asked` still bears on this one."""
+    """Whether an answer to the turn `asked` is recent enough for this one."""
     return 0 <= number - asked <= _STALE_AFTER * configuration.dialectic_cadence
 
 
 class Supplement(Struct, frozen=True):
-    """What memory was asked in a turn, and what it will say."""
+    """A question to memory from one turn, and its answer to come."""
 
     turn: int
     answer: Future[str]
@@ -104,32 +104,32 @@ class Supplement(Struct, frozen=True):
 class CachedConversation:
     def __init__(self, began_at: int) -> None:
         self.began_at = began_at
-        """When it was first seen here, in milliseconds: what was said since is likely before the model."""
+        """When it was first seen here, in milliseconds. The model probably has what was said since."""
         self._lock = threading.Lock()
         self.pace = RecallPace()
         self.known: Known | None = None
-        """What was last known, for turns that do not ask anew."""
+        """The last result, for turns that get no new one in time."""
         self.supplement: Supplement | None = None
         self.sent_by_caller = False
-        """Whether who calls sends the history, though the host has it too: without what memory added."""
+        """Whether the caller sends the history itself, without what memory added."""
         self.scope: ConversationScope | None = None
         """Its scope, once something was written that the user may take back."""
         self._transcript: Transcript | None = None
 
     @contextmanager
     def transcript(self, begin: Callable[[], Transcript]) -> Iterator[Transcript]:
-        """What was said in it, for one at a time; as it was before this process, at first."""
+        """Its transcript, for one thread at a time. It starts with what earlier processes stored."""
         with self._lock:
             self._transcript = self._transcript or begin()
             yield self._transcript
 
     def continues(self, other: CachedConversation) -> None:
-        """It is the same conversation, which the host calls otherwise now."""
+        """Take over the state of the same conversation under its former name."""
         self.scope, other.scope = other.scope, None
         self._transcript, self.sent_by_caller = other._transcript, other.sent_by_caller
 
     def rewind(self) -> None:
-        """The latest turns were taken back: what they led to is looked up anew."""
+        """Forget what the latest turns led to, after they were undone."""
         with self._lock:
             self.pace, self.known, self.supplement = RecallPace(), None, None
 
@@ -160,14 +160,14 @@ def inject(configuration: Configuration, base: str, supplement: str, before: str
 
 
 _LOADING_SECONDS = 3.0
-"""Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say
-how long to wait waits so long for that, and no longer."""
+"""How long a turn waits while memory in this process is loaded, if recallWait is not set. Loading happens
+once in a process, and once for each person."""
 
 _FARTHEST_CLOCK = timedelta(hours=14)
-"""By how much the clocks of any place are ahead of UTC at most."""
+"""The largest offset of a time zone from UTC."""
 
 _MOST_ASKED = 4_000
-"""Of so much of a message is memory always asked."""
+"""How much of a message a lookup always uses, in characters."""
 
 _log = logging.getLogger("souvenance.hermes")
 _T = TypeVar("_T")
@@ -181,12 +181,12 @@ class Recall(Struct):
     scope: ConversationScope
     live: CachedConversation
     window: Callable[[], Window | None] = lambda: None
-    """What the host says that the model has before it, if it says so."""
+    """The model's window, if the host reports it."""
     missed: bool = False
     """Whether memory had no answer for the turn in time."""
 
     def background(self, message: str, number: int) -> str:
-        """What the turn of that number is given; empty if memory has nothing, or not in time."""
+        """The text for the turn of that number; empty if memory has none, or not in time."""
         live, configuration = self.live, self.configuration
         if not self.scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
@@ -204,7 +204,7 @@ class Recall(Struct):
         base = "" if known is None else self._rendered(known, message, shown)
         # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
         # first says, and a model takes longer than a turn usually waits: it comes with the next turn, unless
-        # the first had nothing to tell, or somebody chose to wait.
+        # the first is empty, or recallWait is set.
         nothing = known is None or not (known.user.view or known.passages)
         chosen = configuration.recall_wait is not None and not self.runtime.near
         waits_on = live.supplement is not None or nothing or chosen
@@ -225,13 +225,13 @@ class Recall(Struct):
         return "" if known is None else self._rendered(known, message, self.window())
 
     def _outward(self, message: str) -> str:
-        """What memory is asked about: where it is elsewhere, no secret of the message goes there."""
+        """What memory is asked about. Memory elsewhere gets the message without its secrets."""
         if self.runtime.near:
             return message
         return redact(message[: max(_MOST_ASKED, self.configuration.dialectic_max_input_chars)])
 
     def _waits(self) -> tuple[float, float] | None:
-        """For how long the turn waits for a layer, and until when; None if there is no backend."""
+        """How long the turn waits for a layer, and until when; None if there is no backend."""
         chosen, began = self.configuration.recall_wait, time.monotonic()
         since = self._since(self.configuration.patience, chosen=chosen is not None)
         if since is None:
@@ -242,9 +242,9 @@ class Recall(Struct):
         return until - since, until
 
     def _since(self, wait: float, *, chosen: bool) -> float | None:
-        """From when on a turn waits that long; None if the backend is not open by then.
+        """When the wait of a turn begins; None if the backend does not open in time.
 
-        What has to be loaded first is part of a wait that somebody chose.
+        A wait that was configured includes the time of loading.
         """
         began = time.monotonic()
         if not self.runtime.loaded(wait if chosen else _LOADING_SECONDS):
@@ -264,14 +264,14 @@ class Recall(Struct):
             self.live.supplement = Supplement(number, asked)
 
     def _within(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
-        """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
+        """The result if it comes by the deadline; otherwise the lookup is cancelled."""
         known = None if looked_up is None else _by(looked_up, deadline)
         if looked_up is not None and known is None:
             looked_up.cancel()
         return known
 
     def _base(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
-        """What was looked up; where it does not come in time, what was known, but for what was said."""
+        """The result of the lookup. If it is late: the last result, without quotations."""
         live = self.live
         known = self._within(looked_up, deadline)
         if known is not None:
@@ -280,7 +280,7 @@ class Recall(Struct):
         return None if live.known is None else replace(live.known, passages=())
 
     def _earlier(self, number: int) -> str:
-        """What memory was asked in an earlier turn and has answered since, if it still bears on this one."""
+        """The answer to a question of an earlier turn, if it is recent enough for this one."""
         asked = self.live.supplement
         if asked is not None and not fresh(asked.turn, number, self.configuration):
             self.live.supplement = None
@@ -288,7 +288,7 @@ class Recall(Struct):
         return self._supplement(0.0)
 
     def _supplement(self, deadline: float) -> str:
-        """The answer to what memory was asked, if it is there by then; otherwise a later turn may have it."""
+        """The answer if it comes by the deadline; otherwise a later turn may have it."""
         live = self.live
         asked = live.supplement
         if asked is None:
@@ -302,7 +302,7 @@ class Recall(Struct):
         return answer
 
     def _rendered(self, known: Known, message: str, window: Window | None) -> str:
-        """Without what the model has before it anyway."""
+        """The text, without what is in the model's window."""
         return injection.base(
             replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
@@ -314,8 +314,8 @@ class Recall(Struct):
     def _out_of_sight(
         self, passages: Sequence[RecalledPassage], window: Window | None
     ) -> tuple[RecalledPassage, ...]:
-        """Those that the model does not have before it; where nobody says what it has, it is what was said in
-        this conversation since this process knows of it.
+        """The passages that are not in the model's window. If the host does not report the window: those
+        that were not said in this conversation since this process knows it.
         """
         if window is not None:
             return tuple(one for one in passages if not window.shows(one.text))
@@ -324,7 +324,7 @@ class Recall(Struct):
         return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
 
     def _before(self, said_at: datetime, began: datetime) -> bool:
-        """Whether it was certainly said before. A quotation has the local time of the store."""
+        """Whether it was certainly said earlier. A quotation has the local time of the store."""
         if said_at.tzinfo is not None:
             return said_at < began
         if self.runtime.near:
@@ -337,7 +337,7 @@ def _failed(task: Future[str]) -> bool:
 
 
 def _by(task: Future[_T], deadline: float) -> _T | None:
-    """What came of the task, if that is known by then."""
+    """The result of the task, if it comes by the deadline."""
     try:
         return task.result(max(0.0, deadline - time.monotonic()))
     except TooLate:

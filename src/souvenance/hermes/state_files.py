@@ -28,14 +28,14 @@ class StateFiles:
         self._folder = folder
 
     def note(self, health: BackendHealth) -> None:
-        """Leave word of how the backend does; a folder that can't be written to is no reason to fail."""
+        """Note the state of the backend. A folder that can't be written to is no reason to fail."""
         try:
             self._write("health.json", msgspec.json.encode(health))
         except OSError:
             return
 
     def health(self) -> BackendHealth | None:
-        """How the backend did when that last changed; None if it never failed."""
+        """The state of the backend when it last changed; None if it never failed."""
         try:
             return msgspec.json.decode(
                 (self._folder / "health.json").read_bytes(), type=settled(BackendHealth)
@@ -44,7 +44,7 @@ class StateFiles:
             return None
 
     def note_trouble(self, name: str, told: str) -> None:
-        """Leave word of what goes wrong, in the file of that name; empty once it does not."""
+        """Note what goes wrong in the file of that name. An empty text removes the file."""
         try:
             if told:
                 self._write(name, told.encode(errors="replace"))
@@ -62,7 +62,7 @@ class StateFiles:
 
     @contextmanager
     def once(self, *key: str) -> Iterator[bool]:
-        """True for the first, in whichever process, who comes with that key and gets through the block."""
+        """True until the block was completed once with that key, in any process."""
         self._make(self._folder)
         with locked(self._folder, name="done.lock"):
             done = self.was(*key)
@@ -71,7 +71,7 @@ class StateFiles:
                 self._write(_done(key), b"")
 
     def was(self, *key: str) -> bool:
-        """Whether somebody got through `once` with that key."""
+        """Whether the block of `once` was completed with that key."""
         return (self._folder / _done(key)).exists()
 
     def title(self, session_id: str) -> str | None:

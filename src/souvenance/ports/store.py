@@ -245,8 +245,13 @@ class StoredLines(Protocol):
 
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
-    ) -> list[tuple[str, str, str, int, int]]:
-        """By owner, namespace and kind, in that order: how many lines there are, and their sealed bytes."""
+    ) -> list[tuple[str, str, int, int]]:
+        """By owner and namespace, in that order: how many lines there are, and their sealed bytes."""
+
+    def storage_by_kind(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, int]]:
+        """The same by kind, in order of kind. Asked apart, since to sort all lines takes longer."""
 
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         """Replace the line's metadata; False if there is no such line."""

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from souvenance.adapters.importers import agent_memory, claude, json_files, markdown, note_folders
+from souvenance.adapters.importers import agent_memory, json_files, markdown, note_folders
 from souvenance.adapters.importers.source_files import elements, member, names_in, opened
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Wanted
@@ -23,7 +23,7 @@ HONCHO = "honcho"
 
 _READERS = (
     json_files.ChatGPT,
-    claude.Claude,
+    json_files.Claude,
     json_files.Mem0,
     agent_memory.Letta,
     agent_memory.Episodes,
@@ -94,20 +94,17 @@ def _honcho(source: str, wanted: Wanted) -> ImportReader:
 
 def _kind_of_chats(path: SourceFile, name: str) -> str:
     with member(path, name) as file:
-        shape = json_files.shape_of(next(elements(file, name), b""))
-    return claude.CLAUDE if isinstance(shape.chat_messages, list) else json_files.CHATGPT
+        shape = json_files.shape_of(next(elements(file, name), b"null"), name)
+    return json_files.CLAUDE if isinstance(shape.chat_messages, list) else json_files.CHATGPT
 
 
 def _kind_of_json(path: SourceFile) -> str | None:
-    """By the first element, or by the whole of what is no array."""
-    try:
-        with opened(path) as file:
-            shape = json_files.shape_of(next(elements(file, path.name), b""))
-    except ImportUnreadable:
-        return None
+    """By the first element, or by the whole of what is no array. Raises: ImportUnreadable."""
+    with opened(path) as file:
+        shape = json_files.shape_of(next(elements(file, path.name), b"null"), path.name)
     known = {
         json_files.CHATGPT: isinstance(shape.mapping, dict),
-        claude.CLAUDE: isinstance(shape.chat_messages, list),
+        json_files.CLAUDE: isinstance(shape.chat_messages, list),
         json_files.MEM0: isinstance(shape.memory, str) or isinstance(shape.results, list),
         agent_memory.LETTA: isinstance(shape.agents, list) and isinstance(shape.blocks, list),
         agent_memory.EPISODES: isinstance(shape.episodes, list)

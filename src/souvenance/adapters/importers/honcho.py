@@ -28,9 +28,8 @@ from souvenance.domain.imports import (
     Wanted,
 )
 from souvenance.domain.reasoning_settings import MemberReasoning
-from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.errors import ImportUnreadable, Misconfigured, NotFound, ServerUnreachable, Unauthenticated
-from souvenance.http_client import bounded, client
+from souvenance.http_client import bounded, client, seconds_to_wait
 from souvenance.patterns import pattern
 
 KIND = "honcho"

@@ -1,9 +1,12 @@
-"""What other memories left in JSON: ChatGPT's data export, memories of mem0, and plain JSONL.
+"""What other memories left in JSON: data exports of ChatGPT and Claude, memories of mem0, and plain JSONL.
 
 - ChatGPT: the zip that is sent by mail, or the conversations.json in it. A conversation is a tree of
   messages. What its owner saw last is the branch that ends in `current_node`; other branches are drafts. Of
   that branch, what the two said to each other is read, and nothing that the service put between: system
   messages, calls of tools and their results, thinking, and what it kept in mind of its user.
+- Claude: the same files. A message has its text in blocks. What the two said to each other is read, and
+  nothing between: thinking, calls of tools and their results, attachments and files. An export does not say
+  which branch of a conversation its owner saw last, so all of its messages are taken, in their order.
 - mem0: what `get_all` answers, a list of memories or one page of them. A memory is a sentence that mem0's
   model made of a conversation. It becomes a statement about its user, or, without one, about its agent.
 - JSONL, a message a line: `{"peer" or "role", "content", "created_at", "session", "metadata"}`.
@@ -259,6 +262,78 @@ def mended(text: str) -> dict[str, bool]:
     return {"mended": True} if clean(text) != text else {}
 
 
+CLAUDE = "claude"
+_KEPT = re.compile(r"(?:memories|projects)\.json")
+_LEFT_OUT = {
+    **dict.fromkeys(("thinking", "redacted_thinking"), "thinking"),
+    **dict.fromkeys(("tool_use", "tool_result"), "messages of the system and of tools"),
+}
+
+
+class _Block(Struct):
+    type: str = ""
+    text: str | None = None
+
+
+class _ClaudeMessage(Struct):
+    uuid: str
+    sender: str = ""
+    text: str | None = None
+    content: list[_Block] | None = None
+    created_at: str | None = None
+    attachments: list[dict[str, object]] | None = None
+    files: list[dict[str, object]] | None = None
+
+
+class _Chat(Struct):
+    chat_messages: list[_ClaudeMessage]
+    uuid: str | None = None
+    name: str | None = None
+    created_at: str | None = None
+
+
+class Claude(ChatExport):
+    kind = CLAUDE
+
+    def records(self) -> Iterator[Record]:
+        yield from super().records()
+        for _ in names_in(self._path, _KEPT) if self._members else ():
+            yield Skipped("files of projects and of what Claude kept in mind")
+
+    def _records_of(self, raw: bytes, place: str) -> Iterator[Record]:
+        chat = decoded(raw, _Chat, place)
+        yield from self._told(chat.uuid, chat.name, list(self._said(chat, place)), place)
+
+    def _said(self, chat: _Chat, place: str) -> Iterator[ImportedMessage | Skipped]:
+        latest = chat.created_at
+        for one in chat.chat_messages:
+            latest = one.created_at or latest
+            if one.sender not in ("human", "assistant"):
+                yield Skipped("messages of the system and of tools")
+                continue
+            blocks = one.content or []
+            for block in blocks:
+                if block.type != "text":
+                    yield Skipped(_LEFT_OUT.get(block.type, "blocks that are not text"))
+            for _ in (*(one.attachments or ()), *(one.files or ())):
+                yield Skipped("attachments and files in messages")
+            text = "\n\n".join(block.text for block in blocks if block.type == "text" and block.text)
+            text = text if blocks else one.text or ""
+            if not text.strip():
+                yield Skipped("empty messages")
+                continue
+            where = f"{place}, message {shown(one.uuid)}"
+            yield ImportedMessage(
+                self._session(chat.uuid),
+                self._peer if one.sender == "human" else self.kind,
+                clean(text),
+                clean(one.uuid),
+                where,
+                moment(latest, where),
+                origin={"conversation": clean(chat.uuid or ""), **mended(text)},
+            )
+
+
 MEM0 = "mem0"
 
 
@@ -312,8 +387,9 @@ class Mem0(FileReader):
         with opened(self._path) as file:
             for raw in elements(file, name):
                 number += 1
-                if number > 1 or shape_of(raw).results is None:
-                    yield decoded(raw, _Memory, f"{name}, memory {number}"), f"{name}, memory {number}"
+                place = f"{name}, memory {number}"
+                if number > 1 or shape_of(raw, place).results is None:
+                    yield decoded(raw, _Memory, place), place
                     continue
                 page = decoded(raw, _MemoryPage, name)
                 for nth, one in enumerate(page.results, 1):
@@ -341,12 +417,13 @@ class JsonShape(Struct):
     souvenance: Any = None
 
 
-def shape_of(raw: bytes) -> JsonShape:
-    """Without anything for what is no object."""
-    try:
-        return decoded(raw, JsonShape, "")
-    except ImportUnreadable:
-        return JsonShape()
+_AnyShape: Any = JsonShape | list[Any] | str | float | None
+
+
+def shape_of(raw: bytes, place: str) -> JsonShape:
+    """The shape of an object; empty for other JSON. Raises: ImportUnreadable if it is not JSON."""
+    found = decoded(raw, _AnyShape, place)
+    return found if isinstance(found, JsonShape) else JsonShape()
 
 
 def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:

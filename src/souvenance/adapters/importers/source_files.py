@@ -75,7 +75,15 @@ def decoded(raw: bytes, kind: type[_Kind], place: str) -> _Kind:
     except RecursionError:
         raise ImportUnreadable(f"{place}: it is nested too deep") from None
     except (msgspec.MsgspecError, ValueError, OverflowError) as error:
-        raise ImportUnreadable(f"{place}: {_harmless(str(error))}") from None
+        raise ImportUnreadable(f"{place}: {_complaint(raw, error)}") from None
+
+
+def _complaint(raw: bytes, error: Exception) -> str:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return "it is not text in UTF-8"
+    return _harmless(str(error))
 
 
 def clean(text: str) -> str:

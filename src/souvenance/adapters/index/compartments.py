@@ -179,6 +179,8 @@ def merged(a: Segment, b: Segment) -> Segment:
 _MOST_SEGMENTS = 32
 _AT_ONCE = 256
 """How many vectors are unpacked at a time: so many stay in the processor's cache until they are compared."""
+_FEW = 4
+"""Where less than a fourth of the vectors are asked for, they alone are compared with the question."""
 
 
 class Meanings:
@@ -276,21 +278,29 @@ class Meanings:
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How similar each line is to the question; 0 for one without a vector."""
-        asked = question.tobytes()
+        rows, asked = self.rows(ids), question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
-            self._nearness = asked, rounded(self._compared(question).astype(np.float64))
-        return self._nearness[1][self.rows(ids)]
+            if len(rows) * _FEW < self._used:
+                return self._compared(question, rows)
+            self._nearness = asked, np.append(self._compared(question), 0.0)
+        return self._nearness[1][rows]
 
-    def _compared(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How similar each row is to the question; the entry behind the last row is 0."""
-        near = np.zeros(self._used + 1, dtype=np.float32)
-        unpacked = np.empty((min(self._used, _AT_ONCE), len(question)), dtype=np.float32)
-        for start in range(0, self._used, _AT_ONCE):
-            rows = self._packed[start : min(start + _AT_ONCE, self._used)]
-            np.copyto(unpacked[: len(rows)], rows)
-            np.dot(unpacked[: len(rows)], question, out=near[start : start + len(rows)])
-        near[: self._used] *= self._scales[: self._used]
-        return near
+    def _compared(
+        self, question: NDArray[np.float32], rows: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """How similar each row is to the question, or each of these; 0 for the one behind the last."""
+        packed, scales = self._packed[: self._used], self._scales[: self._used]
+        if rows is not None:
+            there = rows < self._used
+            packed, scales = packed[rows * there], scales[rows * there] * there
+        near = np.zeros(len(packed), dtype=np.float32)
+        unpacked = np.empty((min(len(packed), _AT_ONCE), len(question)), dtype=np.float32)
+        for start in range(0, len(packed), _AT_ONCE):
+            some = packed[start : start + _AT_ONCE]
+            np.copyto(unpacked[: len(some)], some)
+            np.dot(unpacked[: len(some)], question, out=near[start : start + len(some)])
+        near *= scales
+        return rounded(near.astype(np.float64))
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
         """A line's vector; None if it has none."""

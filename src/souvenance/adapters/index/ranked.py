@@ -426,6 +426,7 @@ class _Scoring:
         return r.LineMeasures(
             lines=living,
             wants=self._inquiry.wants,
+            length=view.lines.lengths[lines],
             words_in_session=view.of_session(worth @ (held == 1.0), words, lines),
             similar_words=similar,
             similar_words_in_session=view.of_session(worth @ held, similar, lines),

@@ -17,10 +17,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from souvenance.decoders import settled
-from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import below
-from souvenance.http_client import bounded, client
+from souvenance.http_client import bounded, client, seconds_to_wait
 
 Message = Mapping[str, Any]
 

@@ -243,14 +243,23 @@ class SqlLines:
 
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
-    ) -> list[tuple[str, str, str, int, int]]:
+    ) -> list[tuple[str, str, int, int]]:
+        rows = self._stored("owner, namespace", workspace, owner, namespaces)
+        return [(of, space, count, size) for of, space, count, size in rows]
+
+    def storage_by_kind(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, int]]:
+        rows = self._stored("kind", workspace, owner, namespaces)
+        return [(kind, count, size) for kind, count, size in rows]
+
+    def _stored(
+        self, by: str, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[SqlRow]:
         where, values = condition({"l.workspace": workspace, "l.owner": owner, "l.namespace": namespaces})
-        sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(bytes) AS BIGINT) FROM lines l
-            WHERE {where}{self._shown} GROUP BY owner, namespace, kind ORDER BY owner, namespace, kind"""
-        return [
-            (of, space, kind, count, size)
-            for of, space, kind, count, size in self._session.rows(sql, (*values, *self._bounds))
-        ]
+        sql = f"""SELECT {by}, count(*), CAST(sum(bytes) AS BIGINT) FROM lines l
+            WHERE {where}{self._shown} GROUP BY {by} ORDER BY {by}"""
+        return self._session.rows(sql, (*values, *self._bounds))
 
     def compartments(self) -> list[Compartment]:
         rows = self._session.rows(f"SELECT DISTINCT {PLACE} FROM lines ORDER BY {PLACE}")

@@ -1,11 +1,11 @@
 """The SQLite engine: one file in WAL mode, one writer at a time, any number of readers.
 
 A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
-next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
-connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
-own lock, for which we wait. A write that need not last waits for one other writer at most, not for all
-lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the file
-when its own work is done, and nobody waits for that either.
+next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one connection
+for lasting writes under the lock and draw others from a pool for all else; other processes are held off by
+SQLite's own lock, for which we wait. A write that need not last waits for one other writer at most, not for
+all lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the
+file when its own work is done, and nobody waits for that either.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ class SqliteEngine:
         self._checkpointing = threading.Lock()
         self._writes = count(1)
         self._idle: deque[SqliteConnection] = deque()
+        self._closed = False
         with translated(), ExitStack() as opened:
             self._writer = self._connect()
             opened.callback(self._writer.close)
             self._begin_log()
-            self._writer.execute("PRAGMA synchronous = NORMAL")
-            self._writer.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
+            self._writer.prepare()
             self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()  # This makes the log.
             try:
                 # It stays while our own connection is open.
@@ -103,49 +103,100 @@ class SqliteEngine:
                     raise
                 sleep(_AGAIN_SECONDS)
 
-    def _connect(self, *, pauses: bool = False) -> SqliteConnection:
+    def _connect(self) -> SqliteConnection:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA temp_store = MEMORY")
-        return SqliteConnection(connection, pauses=pauses)
+        return SqliteConnection(connection)
 
     @contextmanager
     def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
         """One consistent view, on a connection of its own."""
-        with translated():
+        try:
             session = self._take()
             session.execute("BEGIN")
+            finished = False
             try:
+                session.look()
+                session.pauses = True
                 yield session
+                finished = True
             finally:
+                if not finished:
+                    session.distrust()
+                session.pauses = False
                 session.execute("ROLLBACK")
                 self._give_back(session)
+        except sqlite3.Error as error:
+            raise _translation(error) from error
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
-        locks = (self._line, self._lock) if lasting else (self._lock,)
-        return _Writing(self._writer, locks, self._settle if lasting else None)
+    def write(
+        self, workspace: str = ALL, *, lasting: bool = True
+    ) -> AbstractContextManager[SqliteConnection]:
+        """The one writer's transaction: committed at the end, or undone.
+
+        One that need not last, as the row of a read, is written by the connection that read last. So what
+        that one knows of the store, its pages too, is still true at the next question.
+        """
+        return self._write(lasting=lasting, as_reader=not lasting)
 
     def claim(self) -> AbstractContextManager[SqliteConnection]:
-        return self.write(lasting=False)
+        return self._write(lasting=False, as_reader=False)
+
+    @contextmanager
+    def _write(self, *, lasting: bool, as_reader: bool) -> Iterator[SqliteConnection]:
+        locks = (self._line, self._lock) if lasting else (self._lock,)
+        _acquire(locks)
+        session = self._writer
+        try:
+            if as_reader:
+                session = self._take()
+            session.execute("BEGIN IMMEDIATE")
+            committed = False
+            try:
+                session.look()
+                yield session
+                session.execute("COMMIT")
+                committed = True
+            finally:
+                if not committed:
+                    session.distrust()
+                    if session.in_transaction:
+                        session.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise _translation(error) from error
+        finally:
+            if session is not self._writer:
+                self._give_back(session)
+            for lock in locks:
+                lock.release()
+        if lasting:
+            self.flush()
+            self._checkpoint()
 
     def _take(self) -> SqliteConnection:
-        """A session for reading, to be given back."""
+        """The session that was given back last, or a new one; to be given back."""
         with self._entrance:
+            if self._closed:
+                raise StorageUnavailable("the store was closed")
             try:
                 return self._idle.pop()
             except IndexError:
-                return self._connect(pauses=True)
+                with ExitStack() as opened:
+                    session = self._connect()
+                    opened.callback(session.close)
+                    session.prepare()
+                    opened.pop_all()
+                return session
 
     def _give_back(self, session: SqliteConnection) -> None:
-        if len(self._idle) < _MOST_IDLE:
+        if len(self._idle) < _MOST_IDLE and not self._closed:
             self._idle.append(session)
         else:
             session.close()
-
-    def _settle(self) -> None:
-        self.flush()
-        self._checkpoint()
+        if self._closed:  # While it was read, the engine was closed.
+            self._close_idle()
 
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
@@ -204,80 +255,35 @@ class SqliteEngine:
             return not busy
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, self._entrance:
+            self._closed = True
             self._close_idle()
             self._close_log()
             self._writer.close()
 
     def _close_idle(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
-
-
-class _Writing:
-    """The one writer's transaction: committed at the end, or undone. Every request has one, and a generator
-    would take longer."""
-
-    __slots__ = ("_committed", "_locks", "_session")
-
-    def __init__(
-        self,
-        session: SqliteConnection,
-        locks: Sequence[threading.Lock],
-        committed: Callable[[], None] | None,
-    ) -> None:
-        """`committed` is called when the locks are free again."""
-        self._session, self._locks, self._committed = session, locks, committed
-
-    def __enter__(self) -> SqliteConnection:
-        _acquire(self._locks)
-        try:
-            self._session.execute("BEGIN IMMEDIATE")
-            self._session.look()
-        except BaseException as error:
-            self._end(error)
-            raise
-        return self._session
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is None:
-                self._session.execute("COMMIT")
-        except BaseException as failed:
-            self._end(failed)
-            raise
-        self._end(error)
-        if error is None and self._committed is not None:
-            self._committed()
-
-    def _end(self, error: BaseException | None) -> None:
-        """Raises: as what failed, if that was SQLite."""
-        try:
-            if error is not None:
-                self._session.distrust()
-                if self._session.in_transaction:
-                    self._session.execute("ROLLBACK")
-        except sqlite3.Error as failed:
-            error = failed
-        finally:
-            for lock in self._locks:
-                lock.release()
-        if isinstance(error, sqlite3.Error):
-            raise _translation(error) from error
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
 
 class SqliteConnection(SqlSession):
     """One connection. There is one writer, who takes all."""
 
-    __slots__ = ("_connection", "_pauses", "_seen", "execute")
+    __slots__ = ("_connection", "_seen", "execute", "pauses")
 
-    def __init__(self, connection: sqlite3.Connection, *, pauses: bool = False) -> None:
-        """`pauses` says whether a thread that may pause does so before it reads: nobody waits for it."""
+    def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__()
         self._connection = connection
-        self._pauses = pauses
+        self.pauses = False
+        """Whether a thread that may pause does so before it reads: nobody waits for it."""
         self._seen: int | None = None
         self.execute = connection.cursor().execute
+
+    def prepare(self) -> None:
+        """Let it leave the flushing to us, and the copying of the log as long as we do that."""
+        self.execute("PRAGMA synchronous = NORMAL")
+        self.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
 
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
@@ -290,7 +296,7 @@ class SqliteConnection(SqlSession):
         self._seen = None
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
-        if self._pauses:
+        if self.pauses:
             pause()
         try:
             return self.execute(sql, values).fetchall()

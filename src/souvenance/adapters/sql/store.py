@@ -315,7 +315,7 @@ _NEXT_WORKSPACE = "SELECT workspace FROM audit WHERE workspace > ? ORDER BY work
 _INSTANCE = "SELECT instance FROM installation"
 _SETTLE = """INSERT INTO installation (instance)
     SELECT CAST(? AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM installation)"""
-_MOST_USES = 1000
+_MOST_USES = 200
 """After so many transactions what one remembers is dropped, so that it stays small."""
 
 

@@ -152,25 +152,31 @@ class Changes(_WholeChanges):
     """Where something was done."""
     put: list[SealedLine] = field(default_factory=list)
     gone: set[tuple[Compartment, str]] = field(default_factory=set)
+    """The lines that went, as the log tells it: without those that go with their session."""
+    erased: set[tuple[Compartment, str]] = field(default_factory=set)
+    """The lines that went."""
 
     def add(self, line: SealedLine) -> None:
         self.put.append(line)
         self.namespaces.add(line.compartment.namespace)
 
     def lose(self, compartment: Compartment, line_ids: Iterable[str]) -> None:
-        self.gone.update((compartment, line_id) for line_id in line_ids)
+        places = {(compartment, line_id) for line_id in line_ids}
+        self.gone |= places
+        self.erased |= places
         self.namespaces.add(compartment.namespace)
 
     def join(self, other: Changes) -> None:
         """Count what the other did as done here."""
         self.put.extend(other.put)
-        self.gone.update(other.gone)
+        self.gone |= other.gone
+        self.erased |= other.erased
         self.namespaces.update(other.namespaces)
         self.replaced.extend(other.replaced)
 
     def trace(self, **facts: object) -> Trace:
         changed = {**asdict(self), "put": _runs(self.put), "gone": gone_runs(self.gone)}
-        del changed["namespaces"]
+        del changed["namespaces"], changed["erased"]
         detail = {**facts, **{name: one for name, one in changed.items() if one}}
         text = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
         return Trace(sorted(self.namespaces), [line.id for line in self.put], text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -36,6 +37,9 @@ _SPARE = 20
 
 TOGETHER = '{"together":true}'
 """The metadata of what follows from several messages together, and goes with any of them."""
+
+_AT_ONCE = 8
+"""How many lines are opened at a time, as far as there may be room for them."""
 
 _MOST_LACKING = 0.5
 """What share of the query's terms a quotation may lack."""
@@ -200,39 +204,67 @@ def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
     return views_of(ctx, _lines(ctx, whose, most), _Outdating(ctx, whose.sessions))
 
 
-def noted(
-    ctx: RequestContext,
-    whose: Whose,
-    *,
-    query: str | None,
-    top_k: int | None,
-    distance: float | None,
-    frequent: bool,
-    most: int,
-) -> list[View]:
-    """What somebody or a model noted of the peer: what answers the query, what was concluded most often, and
-    the newest. Without what repeats its message's words, is outdated, or was noted in another session too.
-    Raises: Tampered."""
-    further = max(1, most // 3)
-    if frequent:
-        every = _lines(ctx, whose)
-        often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
-        lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
-    else:
-        lines = _newest(ctx, whose, most + _SPARE, further)
-    answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
-    answered = _ids(answers)
-    erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
-    key = (noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
-    repeating = answered.union(line.id for line in lines).intersection(ctx.services.memo.get(key) or ())
-    others = views_of(ctx, [line for line in lines if line.id not in answered | repeating])
-    views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
-    more = _not_quoted(ctx, views)
-    ctx.services.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
-    distinct: dict[tuple[str, str], View] = {}
-    for view in more:
-        distinct.setdefault((view.level, gist(view.text)), view)
-    return list(distinct.values())[:most]
+class Noted:
+    """What somebody or a model noted of the peer, best first: what answers the query, what was concluded most
+    often, and the newest. Without what repeats its message's words, is outdated, or was noted in another
+    session too. Each is opened once there may be room for it. Raises, all of it: Tampered."""
+
+    def __init__(
+        self,
+        ctx: RequestContext,
+        whose: Whose,
+        *,
+        query: str | None,
+        top_k: int,
+        distance: float | None,
+        frequent: bool,
+        most: int,
+    ) -> None:
+        self._ctx = ctx
+        further = max(1, most // 3)
+        if frequent:
+            every = _lines(ctx, whose)
+            often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
+            lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
+        else:
+            lines = _newest(ctx, whose, most + _SPARE, further)
+        self._answers = _noted_on(ctx, whose, query, top_k, distance) if query else []
+        answered = _ids(self._answers)
+        erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
+        self._key = (Noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
+        known = ctx.services.memo.get(self._key) or ()
+        self._repeating = answered.union(line.id for line in lines).intersection(known)
+        self._left = [line for line in lines if line.id not in answered | self._repeating]
+        self._outdating = _Outdating(ctx)
+        self._gists: set[tuple[str, str]] = set()
+        self._most = most
+
+    def answers(self) -> list[View]:
+        """What answers the query."""
+        return self._passing(self._answers)
+
+    def next(self, most_tokens: int) -> list[View] | None:
+        """Some of the next others that are no longer; None if there is none. The rest stays for later."""
+        short = (line for line in self._left if (line.tokens or 1) <= most_tokens)
+        some = list(islice(short, _AT_ONCE if len(self._gists) < self._most else 0))
+        if not some:
+            return None
+        taken = {line.id for line in some}
+        self._left = [line for line in self._left if line.id not in taken]
+        return self._passing(views_of(self._ctx, some, self._outdating))
+
+    def _passing(self, views: Sequence[View]) -> list[View]:
+        views = [one for one in views if one.outdated_by is None and one.line.id not in self._repeating]
+        more = _not_quoted(self._ctx, views)
+        self._repeating = self._repeating.union(_ids(views)).difference(_ids(more))
+        self._ctx.services.memo.keep(self._key, self._repeating)
+        distinct = []
+        for view in more:
+            said = view.level, gist(view.text)
+            if said not in self._gists and len(self._gists) < self._most:
+                self._gists.add(said)
+                distinct.append(view)
+        return distinct
 
 
 def _noted_on(

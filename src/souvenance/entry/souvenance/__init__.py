@@ -7,8 +7,8 @@ a profile. A host loads them under a name of its own; what must exist once in a 
 
 
 def register(ctx: object) -> None:
-    # Whoever else asks Hermes for memory while the package is loaded waits for it here. Loaded above, it
-    # would leave them without: Hermes takes a module that is not whole yet for one that has no provider.
+    # Other threads that ask Hermes for memory meanwhile wait for this import. At the top of the file it would
+    # leave them without memory: Hermes treats a module that is still loading as one without a provider.
     from souvenance.plugin import register
 
     register(ctx)

@@ -263,11 +263,16 @@ def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
     return conclusions.views_of(ctx, [line])[0]
 
 
-def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
-    line = _reached(call, request.conclusion_id).line
+def own(call: AuthorisedRequest, line_id: str) -> SealedLine:
+    """The conclusion, which the cap may treat as its own. Raises: NotFound, CapScopeMismatch."""
+    line = _reached(call, line_id).line
     call.rights.holds(line.compartment.owner, line.about or "")
+    return line
+
+
+def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     changes = Changes()
-    erase.erase_lines(call.ctx, [line], changes)
+    erase.erase_lines(call.ctx, [own(call, request.conclusion_id)], changes)
     return r.erased(call, changes, r.Done())
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory, search
 from souvenance.core.conversation.compartments import Changes, everywhere, reading
-from souvenance.core.conversation.conclusions import View, Whose, noted, written
+from souvenance.core.conversation.conclusions import Noted, View, Whose, written
 from souvenance.core.conversation.messages import StoredMessage, read_messages
 from souvenance.core.conversation.summarise import StoredSummary, summaries
 from souvenance.core.request_context import RequestContext
@@ -224,7 +224,7 @@ def _picture(
     """Conclusions, quoted messages and the card, within the budget. Raises: Tampered."""
     if asked.request.search_query:
         foresee(ctx, asked.request.search_query)
-    conclusions = _Conclusions(_noted(ctx, asked))
+    conclusions = _Conclusions(_noted(ctx, asked, min(asked.most, tokens // _STAMP_TOKENS)))
     left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
     passages, spent = search.quotes(ctx, _evidence(ctx, asked), left) if asked.quotes else ([], 0)
     left -= spent
@@ -235,41 +235,47 @@ def _picture(
     return _Picture(text, _shown_card(ctx, asked, session), lines, tokens - left)
 
 
-def _noted(ctx: RequestContext, asked: _Perspective) -> list[View]:
+def _noted(ctx: RequestContext, asked: _Perspective, most: int) -> Noted:
     kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
-    return noted(
+    return Noted(
         ctx,
         Whose((asked.observer,), asked.observed, asked.sessions, kinds),
         query=asked.request.search_query,
-        top_k=asked.request.search_top_k,
+        top_k=asked.request.search_top_k or max(1, asked.most // 3),
         distance=asked.request.search_max_distance,
         frequent=bool(asked.request.include_most_frequent),
-        most=asked.most,
+        most=most,
     )
 
 
 class _Conclusions:
     """Conclusions, best first, of which as many are taken as there is room for."""
 
-    def __init__(self, views: Sequence[View]) -> None:
-        self._waiting = list(views)
+    def __init__(self, noted: Noted) -> None:
+        self._noted = noted
+        self._waiting = noted.answers()
         self.taken: list[View] = []
 
     def take(self, space: int) -> int:
         """What those take in tokens that fit."""
         spent = 0
-        levels = {view.level for view in self.taken}
-        waiting, self._waiting = self._waiting, []
-        for view in waiting:
-            cost = (view.line.tokens or len(view.text)) + view.text.count("\n") + _STAMP_TOKENS
-            cost += 0 if view.level in levels else _HEADING_TOKENS
-            if spent + cost > space:
-                self._waiting.append(view)
-                continue
-            self.taken.append(view)
-            levels.add(view.level)
-            spent += cost
+        some: list[View] | None
+        some, self._waiting = self._waiting, []
+        while some is not None:
+            for view in some:
+                spent += self._taken(view, space - spent)
+            some = self._noted.next(most_tokens=space - spent - _STAMP_TOKENS)
         return spent
+
+    def _taken(self, view: View, space: int) -> int:
+        """What it takes if it fits, else nothing: then it waits."""
+        cost = (view.line.tokens or len(view.text)) + view.text.count("\n") + _STAMP_TOKENS
+        cost += 0 if any(view.level == one.level for one in self.taken) else _HEADING_TOKENS
+        if cost > space:
+            self._waiting.append(view)
+            return 0
+        self.taken.append(view)
+        return cost
 
 
 def _evidence(ctx: RequestContext, asked: _Perspective) -> search.EvidenceQuery:

@@ -92,7 +92,7 @@ class CommandContext:
         click.echo(text, err=self.json)
 
     def show(self, answer: Any, text: Iterable[str]) -> None:
-        """Print an answer, and end quietly if nobody reads any more."""
+        """Print an answer, and end quietly if the reader is gone."""
         printed = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
         try:
             click.echo(printed)
@@ -102,7 +102,7 @@ class CommandContext:
 
 
 def settle(ctx: click.Context, command_context: CommandContext) -> None:
-    """Take over what the group above was told. Raises: UsageError for what is not for these commands."""
+    """Take over the options of the group above. Raises: UsageError for those that are of no use here."""
     above = ctx.parent.obj if ctx.parent is not None else None
     if isinstance(above, CommandContext):
         return

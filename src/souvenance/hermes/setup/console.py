@@ -161,7 +161,7 @@ def ask_identity(
         return {}
     choices = {
         "1": (True, f"just me: everyone who writes is {peer}"),
-        "2": (False, "other people too: everybody is somebody of their own"),
+        "2": (False, "other people too: each has a memory of their own"),
     }
     question = f"Who talks to this gateway ({', '.join(platforms)})?"
     if chosen(console, question, choices, now.pin_user_peer):
@@ -209,7 +209,7 @@ Carry = Callable[[Configuration, str, str], Carried]
 def left_behind(
     before: Configuration, after: Configuration, profile: str = "", carried: Collection[str] = ()
 ) -> Iterator[str]:
-    """What is to be said when somebody is called otherwise from now on; nothing where nothing is remembered.
+    """What to say when a person gets another name from now on; nothing where nothing is remembered.
 
     `profile` is how a command names the profile, if it has to; whose memory was `carried` left nothing.
     """
@@ -236,7 +236,7 @@ def is_kept(configuration: Configuration) -> bool:
 
 
 def owner_of(configuration: Configuration) -> str:
-    """Who speaks where nobody has to be told apart."""
+    """Who speaks where there is only one person."""
     here = HostConversation(session_id="", home=configuration.home, directory=configuration.home)
     person = identify(configuration, here)
     return "nobody" if person is None else person.peer

@@ -47,6 +47,7 @@ FILES = {
         "dashboard/plugin_api.py",
         "dashboard/manifest.json",
         "desktop/plugin.js",
+        "panel.json",
         "config_schema.py",
         "oauth_flow.py",
         "cli.py",

@@ -133,7 +133,7 @@ class Synced(Struct, frozen=True):
     file: Path
     outcome: Outcome
     signs_in: bool = False
-    """Whether somebody has to sign in for it."""
+    """Whether it needs a sign-in."""
 
 
 def sync(installation: HermesInstallation, environment: Mapping[str, str]) -> list[Synced]:

@@ -1,4 +1,4 @@
-"""How memory stands in a profile: what is configured, what counts of it, and whether it answers."""
+"""The state of memory in a profile: what is configured, what is used, and whether memory answers."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def _model(choice: ModelChoice, configuration: Configuration, spent: Spent) -> s
 
 _OTHERS = {
     "just-me": "everyone who writes through a gateway is you",
-    "pooled": "some ids lead to people who are known; everybody else is somebody of their own",
-    "per-user": "everybody who writes through a gateway is somebody of their own",
+    "pooled": "some ids belong to known people; everyone else has a memory of their own",
+    "per-user": "everyone who writes through a gateway has a memory of their own",
 }
 
 _TOLD_ANYWAY = {"baseUrl", "apiKey", "oauth", "environment", "peerName", "aiPeer", "workspace", "store"}
@@ -112,7 +112,7 @@ class ConfigLocation(Struct, frozen=True):
 
 
 class Report(Findings, frozen=True, kw_only=True):
-    """How memory stands in a profile; what was found out about it is part of it."""
+    """The state of memory in a profile, with what was found out about it."""
 
     profile: str
     home: Path

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,33 +62,9 @@ from souvenance.hermes.sign_in.profile import How
 SignIn = Callable[..., Signed]
 """As `souvenance.hermes.sign_in.profile.sign_in`."""
 
-_TURNED_ON_BY: Mapping[str, tuple[str, ...]] = {
-    "api_server": ("API_SERVER_ENABLED", "API_SERVER_KEY"),
-    "bluebubbles": ("BLUEBUBBLES_SERVER_URL BLUEBUBBLES_PASSWORD",),
-    "dingtalk": ("DINGTALK_CLIENT_ID DINGTALK_CLIENT_SECRET",),
-    "discord": ("DISCORD_BOT_TOKEN",),
-    "email": ("EMAIL_ADDRESS EMAIL_PASSWORD",),
-    "feishu": ("FEISHU_APP_ID FEISHU_APP_SECRET",),
-    "google_chat": ("GOOGLE_CHAT_SERVICE_ACCOUNT_JSON", "GOOGLE_CHAT_HTTP_EVENTS_URL"),
-    "irc": ("IRC_SERVER IRC_CHANNEL",),
-    "line": ("LINE_CHANNEL_ACCESS_TOKEN",),
-    "matrix": ("MATRIX_ACCESS_TOKEN", "MATRIX_PASSWORD"),
-    "mattermost": ("MATTERMOST_TOKEN",),
-    "qqbot": ("QQ_APP_ID QQ_CLIENT_SECRET",),
-    "signal": ("SIGNAL_HTTP_URL SIGNAL_ACCOUNT",),
-    "simplex": ("SIMPLEX_WS_URL",),
-    "slack": ("SLACK_BOT_TOKEN",),
-    "sms": ("TWILIO_ACCOUNT_SID",),
-    "teams": ("TEAMS_CLIENT_ID TEAMS_CLIENT_SECRET",),
-    "telegram": ("TELEGRAM_BOT_TOKEN",),
-    "wecom": ("WECOM_BOT_ID WECOM_SECRET",),
-    "wecom_callback": ("WECOM_CALLBACK_CORP_ID WECOM_CALLBACK_CORP_SECRET",),
-    "weixin": ("WEIXIN_TOKEN WEIXIN_ACCOUNT_ID",),
-    "whatsapp": ("WHATSAPP_ENABLED",),
-    "whatsapp_cloud": ("WHATSAPP_CLOUD_PHONE_NUMBER_ID WHATSAPP_CLOUD_ACCESS_TOKEN",),
-    "yuanbao": ("YUANBAO_APP_ID YUANBAO_APP_SECRET",),
-}
-"""What turns a platform on: any of these sets of variables."""
+_TURNED_ON_BY: Mapping[str, list[str]] = tomllib.loads(
+    resources.files(__package__).joinpath("gateways.toml").read_text("utf-8")
+)
 
 _WITHOUT_PEOPLE = {"local", "webhook", "msgraph_webhook", "homeassistant"}
 _OFF = {"", "0", "false", "no", "off"}
@@ -158,9 +136,9 @@ _MODEL = {
 }
 _THROUGH_A_GATEWAY = {
     True: "Everyone who writes through {} is you. You can change that under Advanced.",
-    False: "Everybody who writes through {} is somebody of their own. Under Advanced you can say who is you.",
+    False: "Everyone who writes through {} has a memory of their own. Under Advanced you can say who is you.",
 }
-"""How it stands is told before somebody is asked whether to change it."""
+"""The wizard says what holds now, and then asks whether to change it."""
 
 
 class WizardAnswers(Struct, frozen=True, kw_only=True):
@@ -291,7 +269,7 @@ class _Wizard:
         return wanted | (self._advanced(peer, local=local) if self.console.interactive else {})
 
     def _advanced(self, peer: str, *, local: bool) -> dict[str, Any]:
-        """What else is chosen: as it is told, unless somebody wants to be asked about each."""
+        """The other settings: as the wizard says, unless the person asks for each question."""
         console, now, given = self.console, self.now, self.given.settings
         platforms = gateways(self.profile, self.environment)
         platforms = [] if given.keys() & {"pinUserPeer", "userPeerAliases"} else platforms
@@ -346,7 +324,7 @@ class _Wizard:
         return {"baseUrl": url, "environment": None, **self._api_key(url, known=known)}
 
     def _signed_in(self, url: str, *, known: bool) -> bool:
-        """Whether somebody signed in to that server now. The sign-in is then stored.
+        """Whether the person signed in to that server now. The sign-in is then stored.
 
         `known`: there is a sign-in to it, or a key for it.
         Raises: Abandoned; SouvenanceError if nobody is there to choose another way.

@@ -50,7 +50,7 @@ class Signed(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """What is shown to somebody who signs in on another device."""
+    """What to show a person who signs in on another device."""
 
     device_code: str
     user_code: str
@@ -121,7 +121,7 @@ class Attempt:
 def by_browser(
     endpoints: SignInEndpoints, listener: Listener, show: Callable[[str], object], **shown: str
 ) -> Signed:
-    """Show somebody the server's page, and wait for the answer that the browser brings.
+    """Show the server's page, and wait for the answer that the browser brings.
 
     `show` gets the URL of the page; `shown` is what the page may say about the program that asks.
     Raises: SignInFailed, SignInDenied, SignInExpired; ServerUnreachable.
@@ -142,7 +142,7 @@ def by_code(
     wait: Callable[[float], object] = time.sleep,
     now: Callable[[], float] = time.monotonic,
 ) -> Signed:
-    """Show a code, and ask until somebody has typed it on another device.
+    """Show a code, and ask until it was typed on another device.
 
     Raises: Unsupported if the server gives no codes; SignInFailed, SignInDenied, SignInExpired;
     ServerUnreachable.

@@ -99,8 +99,12 @@ def _confirm(receipt: receipts.Receipt, rows: list[Row]) -> None:
 
 def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
     what = f"line {receipt.line}" if receipt.line else f"namespaces {', '.join(receipt.namespaces) or 'none'}"
+    if receipt.session is not None:
+        begin = f" from {what} on" if receipt.line else ""
+        what = f"session {receipt.session}{begin}"
+    whose = "" if receipt.owner is None else f" of {receipt.owner}"
     lines = [
-        f"the log confirms the receipt: {what} of {receipt.owner}, deleted by {receipt.actor}"
+        f"the log confirms the receipt: {what}{whose}, deleted by {receipt.actor}"
         f" at {to_datetime(receipt.at):%Y-%m-%d %H:%M:%S} UTC"
         f" ({counted(receipt.lines, 'line')}, {counted(receipt.keys, 'key')}, audit row {receipt.row})",
         f"  checked then: {', '.join(receipt.verified)}",

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 
 import click
@@ -20,22 +21,7 @@ from souvenance.surfaces.cli.session import Shell, this_program
 
 _UNIT = "souvenance.service"
 _LABEL = "io.souvenance.server"
-_TEXT = """\
-[Unit]
-Description=Souvenance, long-term memory for AI agents
-
-[Service]
-Type=exec
-ExecStart={command}
-{environment}
-Restart=on-failure
-RestartSec=2
-NoNewPrivileges=yes
-UMask=0077
-
-[Install]
-WantedBy=default.target
-"""
+_TEXT = resources.files(__package__).joinpath(_UNIT)
 
 
 class ServiceManager(Struct, frozen=True):
@@ -62,7 +48,7 @@ def systemd(home: Path, command: Sequence[str], environment: Mapping[str, str]) 
     ask = ("systemctl", "--user")
     return ServiceManager(
         folder / _UNIT,
-        _TEXT.format(command=started, environment=given).encode(),
+        _TEXT.read_text("utf-8").format(command=started, environment=given).encode(),
         ((*ask, "daemon-reload"), (*ask, "enable", _UNIT), (*ask, "restart", _UNIT)),
         (*ask, "disable", "--now", _UNIT),
         (*ask, "is-active", "--quiet", _UNIT),

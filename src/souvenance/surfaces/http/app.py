@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Seque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -33,7 +35,6 @@ from souvenance.gate.health import METRICS
 from souvenance.gate.messages import Nothing
 from souvenance.http_client import is_loopback
 from souvenance.pauses import urgent
-from souvenance.surfaces.http.apidocs import docs_routes
 from souvenance.surfaces.http.honcho.door import honcho_routes
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
@@ -118,12 +119,9 @@ def make_app(
         upkeep += [WebRoute("/openapi.json", openapi), *docs_routes()]
         own, honcho = own_routes(gate, threads), honcho_routes(gate, threads)
     others = [(door, door.routes(gate, threads)) for door in doors]
+    table = RouteTable([*own, *honcho])
     app = Starlette(
-        routes=[
-            *upkeep,
-            RouteTable([*own, *honcho]),
-            *(route for _, routes in others for route in routes),
-        ],
+        routes=[*upkeep, table, *(route for _, routes in others for route in routes)],
         lifespan=lifespan,
         exception_handlers={
             e.SouvenanceError: _refused,
@@ -137,7 +135,8 @@ def make_app(
         observer.route_names |= names_of("memory", own, "name") | names_of("honcho", honcho, "name")
         for door, routes in others:
             observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    return guarded(_verdicts_first(app, gate), allowed_hosts, trusted, observer, Bodies(gate.limits))
+    behind = ServerErrorMiddleware(partial(table.answer, app), handler=_unexpected)
+    return guarded(_verdicts_first(behind, gate), allowed_hosts, trusted, observer, Bodies(gate.limits))
 
 
 def _verdicts_first(app: ASGIApp, gate: Gate) -> ASGIApp:
@@ -253,6 +252,36 @@ def own_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
     ]
 
 
+_DOCS = Path(__file__).with_name("apidocs")
+_DOCS_HEADERS = {
+    "cache-control": "no-cache",
+    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+def docs_routes() -> list[WebRoute]:
+    """The API page for people: it shows in a browser what `/openapi.json` tells programs. Nothing is fetched
+    from anywhere else."""
+    return [
+        WebRoute("/docs", _shows("page.html", "text/html")),
+        WebRoute("/docs/page.css", _shows("page.css", "text/css")),
+        WebRoute("/docs/page.js", _shows("page.js", "text/javascript")),
+    ]
+
+
+def _shows(name: str, media: str) -> Endpoint:
+    content = (_DOCS / name).read_bytes()
+
+    async def answer(request: Request) -> Response:
+        return Response(content, 200, _DOCS_HEADERS, media)
+
+    return answer
+
+
 def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
     decoder = msgspec.json.Decoder(settled(route.operation.request))
 
@@ -309,12 +338,13 @@ async def _unexpected(request: Request, raised: Exception) -> Response:
     return json_answer(500, body)
 
 
-_FOUND = "souvenance.route"
+_ALLOWED = "souvenance.allowed"
 
 
 class RouteTable(BaseRoute):
     """Behaves as its routes would one after the other, but looks at few: those of the request's method whose
-    paths have as many segments."""
+    paths have as many segments. It stands before the application: most requests are for one of them, and each
+    layer of the framework costs as much as the gate's checks."""
 
     def __init__(self, routes: Iterable[WebRoute]) -> None:
         self.routes = tuple(routes)
@@ -323,22 +353,37 @@ class RouteTable(BaseRoute):
             for method in route.methods or ():
                 self._near[method, route.path.count("/")].append(route)
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope["type"] != "http":
-            return Match.NONE, {}
+    async def answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer what one of the routes is for, and leave all else to the application."""
+        route = self._found(scope) if scope["type"] == "http" else None
+        if route is None:
+            await app(scope, receive, send)
+            return
+        try:
+            response = await route.endpoint(Request(scope, receive, send))
+        except e.SouvenanceError as error:
+            response = refusal(error)
+        await response(scope, receive, send)
+
+    def _found(self, scope: Scope) -> WebRoute | None:
+        """The route of the request, and in its scope what is known of it then."""
         for route in self._near.get((scope["method"], scope["path"].count("/")), ()):
             match, found = route.matches(scope)
             if match is Match.FULL:
-                return match, {**found, _FOUND: route}
+                scope.update(found)
+                return route
+        return None
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Only for requests that none of the routes is for: whether one is for their path."""
+        if scope["type"] != "http":
+            return Match.NONE, {}
         others = [route for route in self.routes if route.matches(scope)[0] is Match.PARTIAL]
         allowed = sorted({method for route in others for method in route.methods or ()})
-        return (Match.PARTIAL, {_FOUND: allowed}) if allowed else (Match.NONE, {})
+        return (Match.PARTIAL, {_ALLOWED: allowed}) if allowed else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found: Any = scope[_FOUND]
-        if not isinstance(found, WebRoute):
-            raise HTTPException(405, headers={"Allow": ", ".join(found)})
-        await found.app(scope, receive, send)
+        raise HTTPException(405, headers={"Allow": ", ".join(scope[_ALLOWED])})
 
 
 _FRESH_SECONDS = 1.0

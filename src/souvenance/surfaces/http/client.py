@@ -27,13 +27,12 @@ from msgspec import NODEFAULT, Struct
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.proof import Bound, bound_headers
-from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.gate.conversation.chat import ChatAnswer
 from souvenance.gate.conversation.resource import BareListAnswer, Done, Note, Opened
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.http_client import authorities, bounded, by_environment, proxy_of
+from souvenance.http_client import authorities, bounded, by_environment, proxy_of, seconds_to_wait
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.routes import IN_HEADER, REPEATED, ROUTES, WITH_FILE, Route
 from souvenance.version import __version__

@@ -20,7 +20,7 @@ from souvenance.errors import RateLimited, SouvenanceError, Unauthenticated
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.pauses import may_pause, pause, urgent
+from souvenance.pauses import may_pause, pause, taking_turns, urgent
 from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.http.telemetry.observer import note
 
@@ -39,9 +39,17 @@ class FairThreads:
     """
 
     def __init__(
-        self, threads: int, name: str, *, most_waiting: int | None = None, pauses: bool = True
+        self,
+        threads: int,
+        name: str,
+        *,
+        most_waiting: int | None = None,
+        pauses: bool = True,
+        in_turn: bool = False,
     ) -> None:
+        """With `in_turn` only one of the threads works at a time, but for what it waits for out of turn."""
         self._pauses = pauses
+        self._turn = threading.Lock() if in_turn else None
         self._threads = ThreadPoolExecutor(threads, name)
         self._most = most_waiting
         self._queues: OrderedDict[str, deque[_Job]] = OrderedDict()
@@ -76,15 +84,16 @@ class FairThreads:
         return future
 
     def _run_next(self) -> None:
-        with self._lock:
-            caller, queue = self._queues.popitem(last=False)
-            job = queue.popleft()
-            if queue:
-                self._queues[caller] = queue
         self._mine.busy = True
-        with may_pause() if self._pauses else nullcontext():
-            pause()
-            job()
+        with nullcontext() if self._turn is None else taking_turns(self._turn):
+            with self._lock:
+                caller, queue = self._queues.popitem(last=False)
+                job = queue.popleft()
+                if queue:
+                    self._queues[caller] = queue
+            with may_pause() if self._pauses else nullcontext():
+                pause()
+                job()
 
 
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -109,14 +118,15 @@ class RequestThreads:
     """The threads that do what the event loop must not wait for. Each kind serves the tokens in turn.
 
     Searching is computing, and so is preparing what will be written; threads that compute only take the
-    interpreter's lock from each other, so one computes for all. A verdict computes next to nothing and must
-    not wait for a search, so it has threads of its own, for which the others pause. Writing waits for the
-    disk: those are more. A question may wait for a model, and nobody who writes should wait for that.
+    interpreter's lock from each other, so one computes at a time, and another while that one waits for an
+    embedder. A verdict computes next to nothing and must not wait for a search, so it has threads of its own,
+    for which the others pause. Writing waits for the disk: those are more. A question may wait for a model,
+    and nobody who writes should wait for that.
     """
 
     def __init__(self, gate: Gate) -> None:
         self._verdicts = FairThreads(2, "souvenance-verdicts", pauses=False)
-        self._computing = FairThreads(1, "souvenance-computing", most_waiting=MOST_WAITING)
+        self._computing = FairThreads(4, "souvenance-computing", most_waiting=MOST_WAITING, in_turn=True)
         self._waiting = FairThreads(8, "souvenance-waiting", most_waiting=MOST_WAITING)
         self._thinking = FairThreads(32, "souvenance-thinking", most_waiting=MOST_WAITING)
         gate.computing = self._compute

@@ -42,6 +42,7 @@ _MOST_SOURCES = 10
 _MOST_AGENTS = 4
 _RECENT_TOKENS = 2_000
 _KNOWN = 20
+_NOON = time(12)
 _NEWEST = 10
 _UNSOURCED = "Leave source_ids out."
 _GONE = "Gone from memory. What you read of it before may still stand in this conversation."
@@ -54,13 +55,16 @@ class PersonsMemory:
         self.person = person
         self._asks = asks
 
-    async def remember(self, statements: Sequence[str], happened_on: date | None) -> r.KeptResult:
+    async def remember(
+        self, statements: Sequence[str], happened_on: date | None, expires_on: date | None = None
+    ) -> r.KeptResult:
         """Keep what the person told: as their words in the session; where the cap can't speak in one, as
-        facts about them; and for somebody who can't be a peer, as lines of their own."""
+        facts about them. What expires, and what is of somebody who can't be a peer, becomes a line of theirs:
+        messages don't expire."""
         person = self.person
         said = [_kept(one) for one in statements]
-        if not person.is_peer:
-            return r.KeptResult([await self._put(text, happened_on) for text in said])
+        if expires_on is not None or not person.is_peer:
+            return r.KeptResult([await self._put(text, happened_on, expires_on) for text in said])
         if person.session is not None:
             try:
                 return await self._say(person.session, said, happened_on)
@@ -70,7 +74,7 @@ class PersonsMemory:
         return r.KeptResult([one.id for one in await self._state(dated, None)])
 
     async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.KeptResult:
-        person, at = self.person, _noon(happened_on)
+        person, at = self.person, _at(happened_on, _NOON)
         added = [
             messages.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
             for text in said
@@ -80,9 +84,20 @@ class PersonsMemory:
         )
         return r.KeptResult([one.id for one in stored.messages], session)
 
-    async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
+    async def _put(
+        self,
+        text: str,
+        happened_on: date | None = None,
+        expires_on: date | None = None,
+        kind: str = DEFAULT_KIND,
+    ) -> str:
         line = m.Put(
-            text, self.person.namespace, kind=kind, occurred_at=_noon(happened_on), metadata=_FROM_HERE
+            text,
+            self.person.namespace,
+            kind=kind,
+            occurred_at=_at(happened_on, _NOON),
+            expires_at=_at(expires_on),
+            metadata=_FROM_HERE,
         )
         kept: m.PutAnswer = await self._asks("note", o.PUT, line)
         return kept.id
@@ -143,7 +158,8 @@ class PersonsMemory:
         sources = [] if concluded is None else await self._sources(concluded)
         if line is not None:
             shown = r.cited_line(line, most=r.MOST_TEXT_CHARS)
-            return r.ReadResult(shown, sources, line.supersedes, line.invalidated_by)
+            end = None if line.expires_at is None else r.day_of(line.expires_at)
+            return r.ReadResult(shown, sources, line.supersedes, line.invalidated_by, end)
         if concluded is not None:
             shown = r.cited_conclusion(concluded, self.person.name, most=r.MOST_TEXT_CHARS)
             return r.ReadResult(shown, sources)
@@ -183,8 +199,7 @@ class PersonsMemory:
         return sources
 
     async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
-        midnight = None if since is None else here(datetime.combine(since, time()))
-        request = m.List(since=midnight, cursor=cursor, limit=limit)
+        request = m.List(since=_at(since), cursor=cursor, limit=limit)
         page: m.ListAnswer = await self._asks("read", o.LIST, request)
         lines = [
             r.Cited(
@@ -372,8 +387,9 @@ def _kept(text: str) -> str:
     return kept
 
 
-def _noon(day: date | None) -> datetime | None:
-    return None if day is None else here(datetime.combine(day, time(12)))
+def _at(day: date | None, hour: time = time.min) -> datetime | None:
+    """A moment of the day where this machine is; of no day, none."""
+    return None if day is None else here(datetime.combine(day, hour))
 
 
 def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:

@@ -61,6 +61,8 @@ class ReadResult(Result, frozen=True):
     replaces: str | None = None
     replaced_by: str | None = None
     """The line that says what is true instead."""
+    expires_on: str | None = None
+    """When it is erased, if that is set."""
 
 
 class SessionResult(Result, frozen=True):

@@ -60,35 +60,10 @@ MOST_QUESTION_CHARS = 2000
 MOST_LINES = 20
 MOST_SOURCES = 10
 
-_Statement = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=MOST_STATEMENT_CHARS,
-        description="One complete sentence that still makes sense in a year: names instead of pronouns, "
-        "dates instead of 'tomorrow'.",
-    ),
-]
-_Question = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=MOST_QUESTION_CHARS,
-        description="The question in plain words, with the names and dates that matter.",
-    ),
-]
-_Id = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
-        description="The id of the line, as another tool cited it.",
-        examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"],
-    ),
-]
-_Session = Annotated[
-    str,
-    Meta(min_length=1, max_length=512, description="The session that was cited with it, if one was."),
-]
+_Statement = Annotated[str, Meta(min_length=1, max_length=MOST_STATEMENT_CHARS)]
+_Question = Annotated[str, Meta(min_length=1, max_length=MOST_QUESTION_CHARS)]
+_Id = Annotated[str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])]
+_Session = Annotated[str, Meta(min_length=1, max_length=512)]
 
 
 class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,79 +71,37 @@ class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Remember(Arguments, frozen=True):
-    statements: Annotated[
-        tuple[_Statement, ...],
-        Meta(min_length=1, max_length=MOST_STATEMENTS, description="What to remember, one thing each."),
-    ]
-    happened_on: Annotated[date, Meta(description="The day it happened, if that is not today.")] | None = None
+    statements: Annotated[tuple[_Statement, ...], Meta(min_length=1, max_length=MOST_STATEMENTS)]
+    happened_on: date | None = None
+    expires_on: date | None = None
 
 
 class RecallArguments(Arguments, frozen=True):
     question: _Question
-    limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines at most.")] = 5
+    limit: Annotated[int, Meta(ge=1, le=MOST_LINES)] = 5
 
 
-class ReadArguments(Arguments, frozen=True):
+class OfLine(Arguments, frozen=True):
     id: _Id
     session: _Session | None = None
 
 
 class ListArguments(Arguments, frozen=True):
-    what: Annotated[
-        Literal["lines", "facts", "sessions"],
-        Meta(
-            description="'facts': what was concluded, newest first, with its text; 'sessions': "
-            "conversations, newest first; 'lines': everything, oldest first, without its text."
-        ),
-    ] = "facts"
-    since: Annotated[date, Meta(description="For lines: only those since that day.")] | None = None
-    cursor: (
-        Annotated[str, Meta(max_length=128, description="`next` of the page before, to go on.")] | None
-    ) = None
-    limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many at most.")] = 10
-
-
-class ProfileArguments(Arguments, frozen=True):
-    pass
+    what: Literal["lines", "facts", "sessions"] = "facts"
+    since: date | None = None
+    cursor: Annotated[str, Meta(max_length=128)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_LINES)] = 10
 
 
 class Conclude(Arguments, frozen=True):
-    fact: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=MOST_STATEMENT_CHARS,
-            description="The fact as one sentence about the user, such as 'Prefers trains to planes.'",
-        ),
-    ]
-    session: (
-        Annotated[
-            str,
-            Meta(min_length=1, max_length=512, description="The session it follows from, as it was cited."),
-        ]
-        | None
-    ) = None
-    source_ids: Annotated[
-        tuple[_Id, ...],
-        Meta(
-            max_length=MOST_SOURCES,
-            description="The ids of the lines it follows from, if other tools cited any: what the user said, "
-            "or facts. Leave it out for what follows from this conversation alone.",
-        ),
-    ] = ()
-
-
-class ForgetArguments(Arguments, frozen=True):
-    id: _Id
+    fact: _Statement
     session: _Session | None = None
+    source_ids: Annotated[tuple[_Id, ...], Meta(max_length=MOST_SOURCES)] = ()
 
 
 class Reason(Arguments, frozen=True):
     question: _Question
-    effort: Annotated[
-        Literal["minimal", "low", "medium", "high"],
-        Meta(description="How much thought it is worth; more takes longer."),
-    ] = "low"
+    effort: Literal["minimal", "low", "medium", "high"] = "low"
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
@@ -197,12 +130,14 @@ class Tool(Struct, frozen=True):
 
     def declared(self) -> Declared:
         """The tool as it is listed."""
-        texts = TEXTS["tools"][self.name]
+        texts, schema = TEXTS["tools"][self.name], schema_of(self.arguments)
+        for name, text in texts.get("arguments", {}).items():
+            schema["properties"][name]["description"] = text
         return Declared(
             name=self.name,
             title=texts["title"],
             description=texts["description"],
-            input_schema=schema_of(self.arguments),
+            input_schema=schema,
             output_schema=schema_of(self.result),
             annotations=ToolAnnotations(
                 title=texts["title"],
@@ -233,7 +168,7 @@ class Tool(Struct, frozen=True):
 
 
 async def _remember(memory: PersonsMemory, asked: Remember) -> Answer:
-    kept = await memory.remember(asked.statements, asked.happened_on)
+    kept = await memory.remember(asked.statements, asked.happened_on, asked.expires_on)
     return kept, f"Remembered: {', '.join(kept.ids)}"
 
 
@@ -242,12 +177,13 @@ async def _recall(memory: PersonsMemory, asked: RecallArguments) -> Answer:
     return recalled, _quoted(recalled.lines, recalled.hint)
 
 
-async def _read(memory: PersonsMemory, asked: ReadArguments) -> Answer:
+async def _read(memory: PersonsMemory, asked: OfLine) -> Answer:
     read = await memory.read(asked.id, asked.session)
     parts = [QUOTED, cited([read.line])]
     parts += ["It follows from:", cited(read.sources)] if read.sources else []
     parts += [f"It replaces {read.replaces}."] if read.replaces else []
     parts += [f"It is no longer so: {read.replaced_by} replaced it."] if read.replaced_by else []
+    parts += [f"It expires on {read.expires_on}."] if read.expires_on else []
     return read, "\n".join(parts)
 
 
@@ -264,7 +200,7 @@ async def _list(memory: PersonsMemory, asked: ListArguments) -> Answer:
     return listed, f"{text}\nMore: cursor {listed.next}" if listed.next else text
 
 
-async def _profile(memory: PersonsMemory, asked: ProfileArguments) -> Answer:
+async def _profile(memory: PersonsMemory, asked: Arguments) -> Answer:
     profile = await memory.profile()
     return profile, profile_text(profile)
 
@@ -274,7 +210,7 @@ async def _conclude(memory: PersonsMemory, asked: Conclude) -> Answer:
     return concluded, f"Kept as a fact about the user: {concluded.id}"
 
 
-async def _forget(memory: PersonsMemory, asked: ForgetArguments) -> Answer:
+async def _forget(memory: PersonsMemory, asked: OfLine) -> Answer:
     forgotten = await memory.forget(asked.id, asked.session)
     return forgotten, f"Erased for good:\n{cited(forgotten.erased)}\n{forgotten.note}"
 
@@ -302,12 +238,12 @@ def profile_text(profile: r.Profiled) -> str:
 _TOOLS = (
     Tool("recall", RecallArguments, r.RecallResult, _recall, "get"),
     Tool("remember", Remember, r.KeptResult, _remember, "put", reads=False),
-    Tool("profile", ProfileArguments, r.Profiled, _profile, "get"),
+    Tool("profile", Arguments, r.Profiled, _profile, "get"),
     Tool("reason", Reason, r.Reasoned, _reason, "get"),
-    Tool("read", ReadArguments, r.ReadResult, _read, "get"),
+    Tool("read", OfLine, r.ReadResult, _read, "get"),
     Tool("list", ListArguments, r.Listed, _list, "list"),
     Tool("conclude", Conclude, r.Concluded, _conclude, "put", reads=False),
-    Tool("forget", ForgetArguments, r.ForgetResult, _forget, "forget", reads=False, erases=True),
+    Tool("forget", OfLine, r.ForgetResult, _forget, "forget", reads=False, erases=True),
 )
 TOOLS = {tool.name: tool for tool in _TOOLS}
 """By name, in the order in which they are listed."""

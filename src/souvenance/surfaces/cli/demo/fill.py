@@ -21,6 +21,7 @@ from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.errors import Conflict, Denied
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate import retention
 from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, NewConclusion
 from souvenance.gate.conversation.messages import ADD_MESSAGES, NewMessage
 from souvenance.gate.conversation.workspaces import (
@@ -93,12 +94,15 @@ class _Filler:
             self._say(session)
         for note in data["notes"]:
             at = self._moment(note["days_ago"], 18)
-            self._ask(o.PUT, m.Put(text=note["text"], namespace=note["namespace"], occurred_at=at))
+            left = note.get("expires_in_days")
+            ends = None if left is None else self._moment(-left, 18)
+            put = m.Put(text=note["text"], namespace=note["namespace"], occurred_at=at, expires_at=ends)
+            self._ask(o.PUT, put)
         counts = {name: len(data[name]) for name in ("sessions", "notes", "tokens")}
         return {**counts, "messages": sum(len(one["messages"]) for one in data["sessions"])}
 
     def use(self, data: dict[str, Any]) -> None:
-        """What people and agents did with it: conclude, correct, make tokens, ask, and be refused."""
+        """What people and agents did with it: conclude, correct, set rules, make tokens, ask, be refused."""
         concluded = [
             NewConclusion(
                 content=one["text"],
@@ -113,6 +117,8 @@ class _Filler:
         for correction in data["corrections"]:
             found = self._ask(o.GET, m.Get(query=correction["text"], k=1)).lines
             self._ask(o.INVALIDATE, m.Invalidate(found[0].id, correction["becomes"]))
+        for rule in data["retention"]:
+            self._ask(retention.SET, retention.SetRule(**rule))
         caps = {one["sub"]: self._ask(o.MINT, m.Mint(**one)).cap for one in data["tokens"]}
         refused = data["refused"]
         with suppress(Denied):

@@ -19,7 +19,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import WORDS, in_words
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, day_of, download, number
+from souvenance.surfaces.http.inspector.visit import Visit, download, moment_of, number
 
 _LOG_PAGE = 1000
 _WANTED = ("actor", "operation", "outcome", "since", "until")
@@ -36,8 +36,8 @@ async def audit(visit: Visit) -> Response:
         actor=wanted["actor"] or None,
         operations=_operations(wanted["operation"]),
         allowed=_OUTCOMES.get(wanted["outcome"]),
-        since=day_of(wanted["since"]),
-        until=day_of(wanted["until"], after=1),
+        since=moment_of(wanted["since"]),
+        until=moment_of(wanted["until"], end=True),
         before=number(before, 0) if before else None,
     )
     found, workspaces = await asyncio.gather(

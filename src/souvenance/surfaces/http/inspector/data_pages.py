@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from io import BytesIO
@@ -88,6 +88,7 @@ class DataPages:
         self.ENDPOINTS = {
             "GET /inspect/data": self.data,
             "GET /inspect/data/stored": self.stored,
+            "GET /inspect/data/kinds": self.kinds,
             "GET /inspect/data/imports/{id}": self.import_,
             "POST /inspect/data/export": self.export,
             "POST /inspect/data/import": self.begin_import,
@@ -101,21 +102,30 @@ class DataPages:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def data(self, visit: Visit) -> Response:
-        return await self._shown(visit, counted=False)
+        return await self._shown(visit, {})
 
     async def stored(self, visit: Visit) -> Response:
         """How much is stored. To count it takes a while, so the page comes without it first."""
-        workspace = workspace_of(visit)
-        owner = None if visit.is_whole else visit.who.sub
-        found = await visit.ask(
-            inspect_work.STORAGE, inspect_work.Storage(workspace_id=workspace, owner=owner)
-        )
-        sums = found and _sums(found.stored)
-        if "hx-request" in visit.request.headers:
-            return visit.page("stored.html", workspace=workspace, whole=visit.is_whole, stored=sums)
-        return await self._shown(visit, counted=True, stored=sums)
+        return await self._counted(visit, ("owner", "namespace"))
 
-    async def _shown(self, visit: Visit, **values: Any) -> Response:
+    async def kinds(self, visit: Visit) -> Response:
+        return await self._counted(visit, ("kind",))
+
+    async def _counted(self, visit: Visit, by: Sequence[str]) -> Response:
+        asked = inspect_work.Storage(
+            workspace_id=workspace_of(visit),
+            owner=None if visit.is_whole else visit.who.sub,
+            by_kind=by == ("kind",),
+        )
+        found = await visit.ask(inspect_work.STORAGE, asked)
+        counted = {one: found and _sums(found.stored, at) for at, one in enumerate(by)}
+        if "hx-request" not in visit.request.headers:
+            return await self._shown(visit, counted)
+        return visit.page(
+            "stored.html", workspace=asked.workspace_id, whole=visit.is_whole, counted=counted, by=by
+        )
+
+    async def _shown(self, visit: Visit, counted: Mapping[str, Any]) -> Response:
         workspace = workspace_of(visit)
         workspaces, names = await asyncio.gather(workspaces_of(visit), names_of(visit, workspace))
         return visit.page(
@@ -125,7 +135,7 @@ class DataPages:
             names=names,
             whole=visit.is_whole,
             owner=visit.is_owner,
-            **values,
+            counted=counted,
             formats=FORMATS,
             sources=SOURCES,
             most=visit.largest_import,
@@ -265,19 +275,16 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
             yield piece
 
 
-def _sums(stored: Iterable[inspect_work.Stored]) -> dict[str, list[tuple[str, int, int]]]:
-    """Lines and bytes by person, namespace and kind, the most first; the rest together."""
-    found: dict[str, list[tuple[str, int, int]]] = {}
-    rows = list(stored)
-    for by in ("owner", "namespace", "kind"):
-        lines: Counter[str] = Counter()
-        size: Counter[str] = Counter()
-        for one in rows:
-            lines[getattr(one, by)] += one.lines
-            size[getattr(one, by)] += one.bytes
-        ranked = [(name, count, size[name]) for name, count in lines.most_common()]
-        rest = ranked[_MOST_SHOWN:]
-        found[by] = ranked[:_MOST_SHOWN]
-        if rest:
-            found[by].append((f"{len(rest)} more", sum(one[1] for one in rest), sum(one[2] for one in rest)))
-    return found
+def _sums(stored: Iterable[inspect_work.Stored], at: int) -> list[tuple[str, int, int]]:
+    """Lines and bytes by the name at that place, the most first; the rest together."""
+    lines: Counter[str] = Counter()
+    size: Counter[str] = Counter()
+    for one in stored:
+        lines[one.names[at]] += one.lines
+        size[one.names[at]] += one.bytes
+    ranked = [(name, count, size[name]) for name, count in lines.most_common()]
+    rest = ranked[_MOST_SHOWN:]
+    if not rest:
+        return ranked
+    together = (f"{len(rest)} more", sum(one[1] for one in rest), sum(one[2] for one in rest))
+    return [*ranked[:_MOST_SHOWN], together]

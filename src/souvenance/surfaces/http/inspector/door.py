@@ -23,6 +23,7 @@ from souvenance.surfaces.http.inspector import (
     passkey_pages,
     person_pages,
     recall_pages,
+    retention_pages,
     session_pages,
     work_pages,
 )
@@ -40,7 +41,15 @@ SIGN_OUT = "/inspect/sign-out"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
 _SIGN_IN_BYTES = 32 * 1024
 
-_PARTS = (person_pages, line_pages, recall_pages, session_pages, access_pages, audit_pages)
+_PARTS = (
+    person_pages,
+    line_pages,
+    recall_pages,
+    session_pages,
+    access_pages,
+    audit_pages,
+    retention_pages,
+)
 _Page = Callable[[Visit], Awaitable[Response]]
 
 
@@ -102,13 +111,13 @@ class InspectorDoor:
         try:
             secret = await begun
         except SouvenanceError as error:
-            return self._sign_in_page(request, status_of(type(error)), error.detail)
+            return self._sign_in_page(request, status_of(type(error)), error)
         answered = redirect("/")
         _COOKIE.give(answered, secret, self._secure(request))
         return answered
 
-    def _sign_in_page(self, request: Request, code: int, trouble: str = "") -> Response:
-        return PAGES.shown("sign_in.html", code, trouble=trouble, offered=offered(request, self._public_url))
+    def _sign_in_page(self, request: Request, code: int, error: SouvenanceError | None = None) -> Response:
+        return PAGES.shown("sign_in.html", code, error=error, offered=offered(request, self._public_url))
 
     async def _begun(self, request: Request, gate: Gate, threads: RequestThreads, link: str | None) -> str:
         """The secret of a new session, whatever cookie the browser brought. Raises: SouvenanceError."""
@@ -142,7 +151,7 @@ class InspectorDoor:
         try:
             return compressed(request, await page(visit))
         except Unauthenticated as error:
-            return self._sign_in_page(request, 401, error.detail)
+            return self._sign_in_page(request, 401, error)
         except SouvenanceError as error:
             return visit.page("error.html", status_of(type(error)), error=error)
 

@@ -9,13 +9,19 @@ from itertools import groupby
 from starlette.responses import Response
 
 from souvenance.domain.line import CONCLUSIONS, DIGESTS, DOCUMENT, MESSAGE, RELAYED
+from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.trust import KINDS
-from souvenance.errors import InvalidInput
-from souvenance.gate import inspect_lines, inspection
+from souvenance.gate import inspect_forget, inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import RowInWords, in_words
-from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import (
+    forgotten,
+    home_of,
+    readers_of,
+    workspace_of,
+    workspaces_of,
+)
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50
@@ -90,7 +96,6 @@ async def line(visit: Visit) -> Response:
         "line.html",
         workspace=workspace,
         line=found,
-        own=owner == visit.who.sub and found.turn is None and found.about is None,
         reached=visit.reaches(owner),
         rows=rows and _alike(in_words(row) for row in rows.rows),
         scanned=inspect_lines.SCANNED,
@@ -113,26 +118,14 @@ async def correct_line(visit: Visit) -> Response:
 
 
 async def move_line(visit: Visit) -> Response:
-    """Store the note in the other namespace, then forget it here: the log has a row for each."""
+    """Store the note in the other namespace, and forget it here."""
     fields = await visit.form()
-    workspace, line_id = workspace_of(visit), visit.path["id"]
-    found = await visit.call(o.LINE, m.GetLine(line_id), workspace)
-    target = fields.get("namespace", "").strip()
-    if target in ("", found.namespace):
-        raise InvalidInput("name another namespace", hint="The note is in this one already.")
-    await visit.call(o.FORGET, m.Forget(id=line_id, dry_run=True), workspace)
-    copy = m.Put(
-        text=found.text,
-        namespace=target,
-        kind=found.kind,
-        metadata=found.metadata,
-        occurred_at=found.occurred_at or found.created_at,
-        session=found.session,
-    )
-    stored = await visit.call(o.PUT, copy, workspace)
-    answer = await visit.call(o.FORGET, m.Forget(id=line_id), workspace)
-    moved = {"from": found.namespace, "to": target, "page": _page_of(visit, workspace, stored.id)}
-    return visit.page("forgotten.html", answer=answer, moved=moved, back=url("notes", w=workspace))
+    workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
+    target = valid_namespace(fields.get("namespace", "").strip())
+    asked = inspect_forget.MoveNote(workspace_id=workspace, owner=owner, id=line_id, namespace=target)
+    answer = await visit.call(inspect_forget.MOVE, asked)
+    moved = {"to": target, "page": url(workspace, "lines", owner, answer.copy)}
+    return visit.page("forgotten.html", answer=answer, moved=moved, back=_list_of(visit, workspace, owner))
 
 
 async def forget_line(visit: Visit) -> Response:
@@ -140,11 +133,16 @@ async def forget_line(visit: Visit) -> Response:
     fields = await visit.form()
     workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
     sure = fields.get("sure") == "yes"
-    answer = await visit.call(o.FORGET, m.Forget(id=line_id, owner=owner, dry_run=not sure), workspace)
+    asked = m.Forget(id=line_id, owner=owner, dry_run=not sure)
     if sure:
-        back = url("notes", w=workspace)
-        return visit.page("forgotten.html", answer=answer, moved=None, back=back)
+        return await forgotten(visit, o.FORGET, asked, _list_of(visit, workspace, owner), workspace)
+    answer = await visit.call(o.FORGET, asked, workspace)
     return visit.page("forget_line.html", line=line_id, owner=owner, workspace=workspace, answer=answer)
+
+
+def _list_of(visit: Visit, workspace: str, owner: str) -> str:
+    """The page that lists the owner's notes, or, where there is none, the people."""
+    return url("notes", w=workspace) if owner == visit.who.sub else url(w=workspace)
 
 
 async def receipt(visit: Visit) -> Response:

@@ -7,9 +7,8 @@ import asyncio
 
 from starlette.responses import Response
 
-from souvenance.gate import inspect_lines, inspect_search, inspection
+from souvenance.gate import inspect_forget, inspect_lines, inspect_search, inspection
 from souvenance.gate.conversation.conclusions import (
-    DELETE_CONCLUSION,
     LIST_CONCLUSIONS,
     READ_CONCLUSION,
     ListConclusions,
@@ -113,9 +112,8 @@ async def forget_conclusion(visit: Visit) -> Response:
     if fields.get("sure") != "yes":
         found = await visit.call(READ_CONCLUSION, gone)
         return visit.page("forget_conclusion.html", workspace=workspace, peer=peer, conclusion=found)
-    owner = fields.get("owner") or peer
-    back = _page_of(workspace, peer, owner)
-    return await forgotten(visit, workspace, owner, gone.conclusion_id, back, (DELETE_CONCLUSION, gone))
+    back = _page_of(workspace, peer, fields.get("owner") or peer)
+    return await forgotten(visit, inspect_forget.FORGET_CONCLUSION, gone, back)
 
 
 ENDPOINTS = {

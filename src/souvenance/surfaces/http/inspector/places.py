@@ -8,13 +8,12 @@ from starlette.responses import Response
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.gate import messages as m
-from souvenance.gate import operations as o
 from souvenance.gate import sign_ins
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import LIST_TOKENS, READERS, ListReaders, ListTokens, TokenAnswer
-from souvenance.surfaces.http.inspector.visit import Visit, redirect
+from souvenance.surfaces.http.inspector.visit import Visit
 
 
 def workspace_of(visit: Visit) -> str:
@@ -55,13 +54,10 @@ async def sign_ins_of(visit: Visit) -> list[Any] | None:
 
 
 async def forgotten(
-    visit: Visit, workspace: str, owner: str, line: str, back: str, otherwise: tuple[Operation, m.Request]
+    visit: Visit, operation: Operation, asked: m.Request, back: str, workspace: str | None = None
 ) -> Response:
-    """Delete a line and show the receipt. If the token does not reach its owner: `otherwise`, no receipt."""
-    if not visit.reaches(owner):
-        await visit.call(*otherwise)
-        return redirect(back)
-    answer = await visit.call(o.FORGET, m.Forget(id=line, owner=owner), workspace)
+    """Delete what is asked for, and show the receipt."""
+    answer = await visit.call(operation, asked, workspace)
     return visit.page("forgotten.html", answer=answer, moved=None, back=back)
 
 

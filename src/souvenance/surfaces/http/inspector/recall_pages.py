@@ -39,7 +39,7 @@ from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.browser_pages import names_in
 from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, day_of, number
+from souvenance.surfaces.http.inspector.visit import Visit, moment_of, number
 
 _READING = ("get", "list")
 _FIELDS = ("peer", "agent", "session", "q", "as", "namespaces", "day")
@@ -69,7 +69,7 @@ async def recall(visit: Visit) -> Response:
         "trials": [],
     }
     if asked["peer"] and asked["q"]:
-        day = day_of(asked["day"])
+        day = moment_of(asked["day"])
         at = day and day.replace(hour=23, minute=59)
         question = TrialQuestion(workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], at)
         eye = _as_token(visit, workspace, asked, tokens or [])

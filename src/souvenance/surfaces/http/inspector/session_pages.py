@@ -7,19 +7,12 @@ from typing import Any
 
 from starlette.responses import Response
 
-from souvenance.gate import inspect_lines
+from souvenance.gate import inspect_forget, inspect_lines
 from souvenance.gate.conversation.context import SUMMARIES, Summaries
-from souvenance.gate.conversation.messages import (
-    DELETE_MESSAGE,
-    LIST_MESSAGES,
-    READ_MESSAGE,
-    DeleteMessage,
-    ListMessages,
-    OfMessage,
-)
-from souvenance.gate.conversation.sessions import DELETE_SESSION, OfSession
+from souvenance.gate.conversation.messages import LIST_MESSAGES, READ_MESSAGE, ListMessages, OfMessage
+from souvenance.gate.conversation.sessions import OfSession
 from souvenance.surfaces.http.inspector.places import forgotten, workspace_of
-from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
+from souvenance.surfaces.http.inspector.visit import Visit, url
 
 _SHOWN = 50
 
@@ -57,16 +50,14 @@ async def forget_message(visit: Visit) -> Response:
     """Shows what goes; with the form's consent, deletes it."""
     fields = await visit.form()
     workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
+    asked = OfMessage(workspace_id=workspace, session_id=name, message_id=line)
     if fields.get("sure") != "yes":
-        read = OfMessage(workspace_id=workspace, session_id=name, message_id=line)
-        found = await visit.call(READ_MESSAGE, read)
+        found = await visit.call(READ_MESSAGE, asked)
         beside = await _concluded(visit, workspace, name, [line])
         return visit.page(
             "forget_message.html", workspace=workspace, session=name, message=found, beside=beside
         )
-    gone = DeleteMessage(workspace_id=workspace, session_id=name, message_id=line)
-    back = url(workspace, "sessions", name)
-    return await forgotten(visit, workspace, fields.get("owner", ""), line, back, (DELETE_MESSAGE, gone))
+    return await forgotten(visit, inspect_forget.FORGET_MESSAGE, asked, url(workspace, "sessions", name))
 
 
 async def forget_from(visit: Visit) -> Response:
@@ -74,13 +65,13 @@ async def forget_from(visit: Visit) -> Response:
     fields = await visit.form()
     workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
     sure = fields.get("sure") == "yes"
-    asked = inspect_lines.ForgetFrom(
+    asked = inspect_forget.ForgetFrom(
         workspace_id=workspace, session_id=name, message_id=line, dry_run=not sure
     )
-    gone = await visit.call(inspect_lines.FORGET_FROM, asked)
-    if not sure:
-        return visit.page("forget_from.html", workspace=workspace, session=name, line=line, gone=gone)
-    return redirect(url(workspace, "sessions", name))
+    if sure:
+        return await forgotten(visit, inspect_forget.FORGET_FROM, asked, url(workspace, "sessions", name))
+    gone = await visit.call(inspect_forget.FORGET_FROM, asked)
+    return visit.page("forget_from.html", workspace=workspace, session=name, line=line, gone=gone)
 
 
 async def forget_session(visit: Visit) -> Response:
@@ -91,8 +82,8 @@ async def forget_session(visit: Visit) -> Response:
         newest = ListMessages(workspace_id=workspace, session_id=name, size=3, reverse=True)
         messages = await visit.call(LIST_MESSAGES, newest)
         return visit.page("forget_session.html", workspace=workspace, session=name, messages=messages)
-    await visit.call(DELETE_SESSION, OfSession(workspace_id=workspace, session_id=name))
-    return redirect(url(w=workspace))
+    whole = OfSession(workspace_id=workspace, session_id=name)
+    return await forgotten(visit, inspect_forget.FORGET_SESSION, whole, url(w=workspace))
 
 
 _SESSION = "/inspect/{workspace}/sessions/{session}"

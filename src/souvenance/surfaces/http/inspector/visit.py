@@ -54,14 +54,18 @@ def number(text: str, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else otherwise
 
 
-def day_of(text: str, after: int = 0) -> datetime | None:
-    """The beginning of the day that a field holds, or of one so many days after it. Raises: InvalidInput."""
+def moment_of(text: str, *, end: bool = False) -> datetime | None:
+    """The beginning or the end of the day or the minute that a field holds, in UTC. Raises: InvalidInput."""
     if not text:
         return None
+    span = timedelta(minutes=1) if "T" in text else timedelta(days=1)
     try:
-        return max(datetime.fromisoformat(text).replace(tzinfo=UTC), _FIRST_DAY) + timedelta(days=after)
+        begin = max(datetime.fromisoformat(text).replace(tzinfo=UTC), _FIRST_DAY)
+        return begin + span if end else begin
     except (ValueError, OverflowError):
-        raise InvalidInput("the day can't be read", hint="Write it as 2026-03-04.") from None
+        raise InvalidInput(
+            "the time can't be read", hint="Write it as 2026-03-04 or 2026-03-04T10:30."
+        ) from None
 
 
 def _day(moment: datetime | None) -> str:
