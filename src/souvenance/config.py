@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
+from souvenance import settings as s
 from souvenance.domain.embedding import AUTO, PGVECTOR, EmbedderSettings
 from souvenance.domain.limits import Limits
 from souvenance.domain.model_budget import Allowance
@@ -20,21 +21,6 @@ from souvenance.domain.upstream import ChatSettings, Upstream, is_address
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.patterns import pattern
 from souvenance.ports.model import TASKS
-from souvenance.settings import (
-    ALLOWANCES,
-    CHAT,
-    EMBEDDER,
-    LIMITS,
-    MODELS,
-    SETTINGS,
-    Given,
-    Shown,
-    given,
-    home_of,
-    named_in_file,
-    read_section,
-    shown,
-)
 
 if TYPE_CHECKING:
     import httpx
@@ -109,12 +95,12 @@ class Settings(Struct, frozen=True):
     """The server to use instead of the data folder."""
     cap: str | None = None
     """The capability token, or `@` and its file; None for the owner's."""
-    given: Mapping[str, Given] = {}
+    given: Mapping[str, s.Given] = {}
     """What was given, by the names of settings, and where."""
 
-    def shown(self) -> list[Shown]:
+    def shown(self) -> list[s.Shown]:
         """Every setting with its value and where that came from. Secrets are hidden."""
-        return [shown(one, self.given.get(one.name)) for one in SETTINGS.values()]
+        return [s.shown(one, self.given.get(one.name)) for one in s.SETTINGS.values()]
 
     @property
     def where(self) -> str:
@@ -138,10 +124,6 @@ class Settings(Struct, frozen=True):
         """What was spent on models."""
         return self.home / "model.spend"
 
-    @property
-    def webhook_key(self) -> Path:
-        return self.home / "webhook.secret"
-
 
 def without_secrets(address: str) -> str:
     """The address of a database, without who connects to it, and how."""
@@ -160,22 +142,22 @@ def settings_from(
 ) -> Settings:
     """The settings of this process: of each the option, else the variable, else the file's, else the default.
     Raises: Misconfigured for an unknown setting, or a bad value."""
-    found = given(environment, {"home": home, "config": config, "url": url, "cap": cap})
-    values = {**environment, **{SETTINGS[name].variable: one.value for name, one in found.items()}}
+    found = s.given(environment, {"home": home, "config": config, "url": url, "cap": cap})
+    values = {**environment, **{s.SETTINGS[name].variable: one.value for name, one in found.items()}}
     try:
-        return _settings(values, home_of(found), found)
+        return _settings(values, s.home_of(found), found)
     except Misconfigured as error:
-        raise named_in_file(error, found) from None
+        raise s.named_in_file(error, found) from None
 
 
-def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given]) -> Settings:
+def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, s.Given]) -> Settings:
     def text(name: str) -> str | None:
-        return values.get(SETTINGS[name].variable) or None
+        return values.get(s.SETTINGS[name].variable) or None
 
-    embedder = read_section(EMBEDDER, values, "embedder_")
+    embedder = s.read_section(s.EMBEDDER, values, "embedder_")
     return Settings(
         home,
-        Limits(**read_section(LIMITS, values)),
+        Limits(**s.read_section(s.LIMITS, values)),
         webhook_secret=text("webhook_secret"),
         webhook_private=text("webhook_private") == "1",
         model=model_settings(values),
@@ -186,9 +168,9 @@ def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given])
         telemetry=_telemetry(values),
         store=_store(text("store")),
         vectors=_vectors(text("vectors"), text("store")),
-        index_mb=int(text("index_mb") or SETTINGS["index_mb"].default),
+        index_mb=int(text("index_mb") or s.SETTINGS["index_mb"].default),
         url=text("url"),
-        cap=values.get(SETTINGS["cap"].variable),
+        cap=values.get(s.SETTINGS["cap"].variable),
         given=found,
     )
 
@@ -227,10 +209,10 @@ def _telemetry(environment: Mapping[str, str]) -> TelemetrySettings:
 
 def model_settings(environment: Mapping[str, str]) -> ModelSettings:
     """Raises: Misconfigured."""
-    found = read_section(MODELS, environment, "model_")
+    found = s.read_section(s.MODELS, environment, "model_")
 
     def allowance(otherwise: Allowance, prefix: str = "") -> Allowance:
-        named = {name: found.get(f"{prefix}{name}") for name in ALLOWANCES}
+        named = {name: found.get(f"{prefix}{name}") for name in s.ALLOWANCES}
         return replace(otherwise, **{name: value for name, value in named.items() if value is not None})
 
     endpoints = {task: endpoint for task in TASKS if (endpoint := _endpoint(found, task)) is not None}
@@ -253,7 +235,7 @@ def _endpoint(found: Mapping[str, Any], task: str) -> ModelEndpoint | None:
         raise Misconfigured(
             "SOUVENANCE_MODEL_NAME is missing", hint="Name the model that the endpoint should use."
         )
-    _check_address(SETTINGS[f"model_{task}_base_url" if elsewhere else "model_base_url"].variable, url)
+    _check_address(s.SETTINGS[f"model_{task}_base_url" if elsewhere else "model_base_url"].variable, url)
     key = found.get(f"{task}_api_key") or (None if elsewhere else found.get("api_key"))
     return ModelEndpoint(url, name, key)
 
@@ -273,8 +255,8 @@ class _UpstreamFile(Struct, forbid_unknown_fields=True):
 
 def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     """Raises: Misconfigured."""
-    given = read_section(CHAT, environment, "chat_")
-    found = ChatSettings(tuple(_upstreams(given, home)), **_fields_of(ChatSettings, given))
+    said = s.read_section(s.CHAT, environment, "chat_")
+    found = ChatSettings(tuple(_upstreams(said, home)), **_fields_of(ChatSettings, said))
     for name in ("workspace", "assistant"):
         if not _NAME.match(getattr(found, name)):
             raise Misconfigured(
@@ -291,8 +273,8 @@ def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     return found
 
 
-def _upstreams(given: Mapping[str, Any], home: Path) -> Iterator[Upstream]:
-    url, key, named = given.get("base_url"), given.get("api_key"), given.get("file")
+def _upstreams(said: Mapping[str, Any], home: Path) -> Iterator[Upstream]:
+    url, key, named = said.get("base_url"), said.get("api_key"), said.get("file")
     if url:
         _check_address("SOUVENANCE_CHAT_BASE_URL", url)
         yield Upstream(url.rstrip("/"), key)

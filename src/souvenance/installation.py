@@ -501,7 +501,7 @@ def _webhook_secret(settings: Settings) -> bytes:
     """The configured secret, or the one in the data folder, which is made on its first use."""
     if settings.webhook_secret is not None:
         return secret_of(settings.webhook_secret).encode()
-    path = settings.webhook_key
+    path = settings.home / "webhook.secret"
     with locked(path.parent):
         if not exists(path):
             write_private(path, b64(SystemEntropy().take(_SECRET_BYTES)) + "\n")

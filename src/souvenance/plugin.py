@@ -9,12 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from souvenance.errors import InvalidInput
 from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
-    from souvenance.hermes.config_files import read_configuration
-    from souvenance.hermes.configuration import TASK, Configuration
+    from souvenance.hermes.config_files import read_configuration, write_setting
+    from souvenance.hermes.configuration import TASK, Configuration, known
     from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
+    from souvenance.hermes.panel_file import SHOWN, shown_default
     from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
     from souvenance.hermes.provider import Provider
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
@@ -66,18 +68,57 @@ def _kind() -> Callable[[Surroundings], Any]:
             post_setup(hermes_home, config, environment=ENVIRONMENT, inspect=inspect)
 
         def get_desktop_config(self, *, hermes_home: str, **more: Any) -> dict[str, Any]:
-            from souvenance.hermes.setup.panel import shown
-
-            return shown(Path(hermes_home), ENVIRONMENT)
+            return _shown_in_panel(Path(hermes_home))
 
         def handle_desktop_config_action(
             self, action: str, payload: dict[str, Any], *, hermes_home: str, **more: Any
         ) -> dict[str, Any]:
-            from souvenance.hermes.setup.panel import act
-
-            return act(action, payload, Path(hermes_home), ENVIRONMENT, inspect)
+            return _done_in_panel(action, payload, Path(hermes_home))
 
     return SouvenanceProvider
+
+
+def _shown_in_panel(home: Path) -> dict[str, Any]:
+    """What is in force, as Hermes' own panel shows it where a host asks the provider: as texts, and of a
+    secret only whether there is one."""
+    from souvenance.hermes.setup.profiles import environment_of, profile_at
+
+    configuration, _ = read_configuration(home, environment_of(profile_at(home), ENVIRONMENT))
+    values, is_set = {}, {}
+    for key in map(known, SHOWN):
+        value = configuration.value(key.name)
+        is_set[key.name] = value is not None and value != shown_default(key)
+        value = shown_default(key) if value is None else value
+        text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+        values[key.name] = "" if key.secret else text.removesuffix(".0")
+    return {"values": values, "is_set": is_set}
+
+
+def _done_in_panel(action: str, payload: dict[str, Any], home: Path) -> dict[str, Any]:
+    """Do what a button of the panel asks for. Raises: InvalidInput; SouvenanceError."""
+    from souvenance.hermes.setup.profiles import environment_of, profile_at
+
+    environment = environment_of(profile_at(home), ENVIRONMENT)
+    configuration, complaints = read_configuration(home, environment)
+    if action == "save":
+        before = _shown_in_panel(home)["values"]
+        given = payload.get("values", payload).items()
+        changes = {name: text or None for name, text in given if name in SHOWN and text != before[name]}
+        file = write_setting(home, configuration.host, changes, environment=environment)
+        return {"ok": True, "message": f"Written to {file}."}
+    if action == "check":
+        found = inspect(configuration, environment)
+        wrong = [str(one) for one in complaints if one.switches_off] or [found.detail] * (
+            found.reachable is False
+        )
+        where = configuration.url or configuration.store
+        return {"ok": not wrong, "message": " ".join(wrong) or f"Memory answers: {where}."}
+    if action == "connect":
+        from souvenance.hermes.sign_in.profile import start
+
+        state = start(home)
+        return {"ok": state["state"] != "error", "message": state["detail"], "url": state["url"]}
+    raise InvalidInput(f"there is no action {action!r}", hint="Known: save, check, connect.")
 
 
 class Runtimes:

@@ -36,9 +36,9 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 4_840,
     "lines of integrations": 1_061,
-    "lines without these two": 62_040,
-    "files": 342,
-    "modules with a single importer": 61,
+    "lines without these two": 61_848,
+    "files": 341,
+    "modules with a single importer": 60,
     "regexes": 297,
     "lines of language": 3_205,
     "regexes of language": 116,

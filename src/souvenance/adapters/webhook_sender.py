@@ -13,6 +13,7 @@ import ssl
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
 from threading import Event, Thread
@@ -35,24 +36,17 @@ def system_addresses(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+@dataclass(frozen=True, kw_only=True)
 class HttpWebhookSender:
     """A `WebhookSender`. `allow_private` also lets it go to this machine and its neighbours."""
 
-    def __init__(
-        self,
-        *,
-        allow_private: bool = False,
-        resolve: Resolver = system_addresses,
-        trust: ssl.SSLContext | None = None,
-        seconds: float = 10.0,
-    ) -> None:
-        self._allow_private = allow_private
-        self._resolve = resolve
-        self._trust = trust
-        self._seconds = seconds
+    allow_private: bool = False
+    resolve: Resolver = system_addresses
+    trust: ssl.SSLContext | None = None
+    seconds: float = 10.0
 
     def check(self, url: str) -> str:
-        return destination(url, allow_private=self._allow_private).url
+        return destination(url, allow_private=self.allow_private).url
 
     def deliver(self, delivery: WebhookDelivery) -> None:
         try:
@@ -83,7 +77,7 @@ class HttpWebhookSender:
 
         Thread(target=attempt, name="souvenance-webhook", daemon=True).start()
         try:
-            return result.result(self._seconds)
+            return result.result(self.seconds)
         finally:
             over.set()
             for line in opened:
@@ -92,7 +86,7 @@ class HttpWebhookSender:
                 line.close()
 
     def _status(self, delivery: WebhookDelivery, opened: list[socket.socket], over: Event) -> int:
-        place = destination(delivery.url, allow_private=self._allow_private)
+        place = destination(delivery.url, allow_private=self.allow_private)
         line = self._connected(place, self._addresses(place))
         opened.append(line)
         if over.is_set():
@@ -117,10 +111,10 @@ class HttpWebhookSender:
     def _addresses(self, place: Destination) -> list[str]:
         if place.is_address:
             return [place.host]
-        found = self._resolve(place.host, place.port)
+        found = self.resolve(place.host, place.port)
         if not found:
             raise Undelivered("the host has no address", retry=True)
-        if not self._allow_private and not all(map(is_public, found)):
+        if not self.allow_private and not all(map(is_public, found)):
             raise Undelivered("the host has an address that is not public", retry=False)
         return found[:_MOST_ADDRESSES]
 
@@ -129,14 +123,14 @@ class HttpWebhookSender:
         failure = OSError("no address")
         for address in addresses:
             try:
-                line = socket.create_connection((address, place.port), self._seconds / len(addresses))
+                line = socket.create_connection((address, place.port), self.seconds / len(addresses))
             except OSError as error:
                 failure = error
             else:
-                line.settimeout(self._seconds)
+                line.settimeout(self.seconds)
                 return line
         raise failure
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        return self._trust or ssl.create_default_context()
+        return self.trust or ssl.create_default_context()

@@ -20,19 +20,11 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec import Struct
 
+from souvenance import errors as e
 from souvenance.decoders import settled
 from souvenance.domain import jws, names, ulid
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.names import ALL
-from souvenance.errors import (
-    CapExpired,
-    CapMalformed,
-    CapMissing,
-    CapRevoked,
-    CapScopeMismatch,
-    CapSigInvalid,
-    InvalidInput,
-)
 
 TYPE = "cap+jwt"
 SKEW_SECONDS = 60
@@ -62,11 +54,11 @@ class HolderKey(msgspec.Struct, frozen=True):
     def public(self) -> Ed25519PublicKey:
         """Raises: CapMalformed."""
         if (self.kty, self.crv) != ("OKP", "Ed25519"):
-            raise CapMalformed("the holder key is not an Ed25519 key")
+            raise e.CapMalformed("the holder key is not an Ed25519 key")
         try:
             return Ed25519PublicKey.from_public_bytes(unb64(self.x))
         except ValueError:
-            raise CapMalformed("the holder key is not an Ed25519 key") from None
+            raise e.CapMalformed("the holder key is not an Ed25519 key") from None
 
     def thumbprint(self) -> str:
         """RFC 7638."""
@@ -249,23 +241,23 @@ def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], aud
     """The cap's chain, if every signature holds and no block widens. Raises: CapMissing, CapMalformed,
     CapSigInvalid."""
     if not token:
-        raise CapMissing("the request carries no cap")
+        raise e.CapMissing("the request carries no cap")
     parts, secret = _split(token)
     blocks: list[Claims] = []
     kid = _header(parts[0]).kid
     signer = keys.get(kid)
     for part in parts:
         if signer is None:
-            raise CapSigInvalid("the cap was signed with a key that is not trusted here")
+            raise e.CapSigInvalid("the cap was signed with a key that is not trusted here")
         claims = _read_block(part, signer)
         if blocks and not narrows(claims, blocks[-1]):
-            raise CapSigInvalid("the cap grants more than the cap it was made from")
+            raise e.CapSigInvalid("the cap grants more than the cap it was made from")
         blocks.append(claims)
         signer = claims.cnf.jwk.public()
     if secret is not None and secret.public_key() != signer:
-        raise CapSigInvalid("the cap's secret is not that of its holder key")
+        raise e.CapSigInvalid("the cap's secret is not that of its holder key")
     if any(block.iss != audience or block.aud != audience for block in blocks):
-        raise CapSigInvalid("the cap was issued for another installation")
+        raise e.CapSigInvalid("the cap was issued for another installation")
     bound = secret is None
     lineage = _lineage(blocks, kid)
     return Chain(tuple(blocks), lineage, bound, _grant(blocks[-1], lineage, bound=bound))
@@ -275,7 +267,7 @@ def key_id(token: str | None) -> str:
     """The id of the issuer's key that the cap says it was signed with; "" if it can't be read."""
     try:
         return _header((token or "").removeprefix(SIGNED_IN).split("~", 1)[0]).kid
-    except CapMalformed:
+    except e.CapMalformed:
         return ""
 
 
@@ -283,11 +275,11 @@ def check_alive(chain: Chain, *, now: _Seconds, revoked: Revocations) -> None:
     """Raises: CapExpired, CapRevoked."""
     for block in chain.blocks:
         if block.exp <= now:
-            raise CapExpired("the cap has expired")
+            raise e.CapExpired("the cap has expired")
         if block.nbf > now + SKEW_SECONDS or block.iat > now + SKEW_SECONDS:
-            raise CapExpired("the cap is not valid yet")
+            raise e.CapExpired("the cap is not valid yet")
     if revoked.covers(chain):
-        raise CapRevoked("the cap was revoked")
+        raise e.CapRevoked("the cap was revoked")
 
 
 def narrows(child: Claims, parent: Claims) -> bool:
@@ -340,16 +332,16 @@ def attenuate(
     parts, carried = _split(token)
     secret = carried or holder_secret
     if secret is None:
-        raise CapMalformed("a bound cap can be attenuated only with its holder key")
+        raise e.CapMalformed("a bound cap can be attenuated only with its holder key")
     parent = _decode_claims(_payload(parts[-1]))
     child = narrow(parent)
     if not narrows(child, parent):
-        raise CapScopeMismatch(
+        raise e.CapScopeMismatch(
             "an attenuated cap can't grant more than the cap it is made from",
             hint="Leave out what the cap does not have: 'souvenance cap show' lists it.",
         )
     if len(parts) >= MAX_BLOCKS:
-        raise CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
+        raise e.CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
     block = sign(child, key=secret, kid=parent.cnf.jwk.thumbprint())
     blocks = "~".join([*parts, block])
     return blocks if child_secret is None else bearer(blocks, child_secret)
@@ -369,16 +361,16 @@ def lineage_unverified(token: str) -> tuple[Ancestor, ...]:
 
 def _split(token: str) -> tuple[list[str], Ed25519PrivateKey | None]:
     if len(token) > MAX_TOKEN_CHARS:
-        raise CapMalformed("the cap is too long")
+        raise e.CapMalformed("the cap is too long")
     parts = token.removeprefix(SIGNED_IN).split("~")
     secret = None
     if len(parts) > 1 and "." not in parts[-1]:
         try:
             secret = Ed25519PrivateKey.from_private_bytes(unb64(parts.pop()))
         except ValueError:
-            raise CapMalformed("the cap's secret is not a key") from None
+            raise e.CapMalformed("the cap's secret is not a key") from None
     if len(parts) > MAX_BLOCKS:
-        raise CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
+        raise e.CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
     return parts, secret
 
 
@@ -386,7 +378,7 @@ def _header(block: str) -> jws.Header:
     try:
         return jws.header(block, jws.Header, typ=TYPE)
     except ValueError as error:
-        raise CapMalformed(f"the cap's header can't be read: {error}") from None
+        raise e.CapMalformed(f"the cap's header can't be read: {error}") from None
 
 
 def _read_block(block: str, key: Ed25519PublicKey) -> Claims:
@@ -394,9 +386,9 @@ def _read_block(block: str, key: Ed25519PublicKey) -> Claims:
     try:
         jws.check(block, key)
     except jws.Unsigned:
-        raise CapSigInvalid("the cap's signature does not hold") from None
+        raise e.CapSigInvalid("the cap's signature does not hold") from None
     except ValueError:
-        raise CapMalformed("the cap can't be read") from None
+        raise e.CapMalformed("the cap can't be read") from None
     return _decode_claims(payload)
 
 
@@ -405,21 +397,21 @@ def _payload(block: str) -> bytes:
     try:
         return jws.payload(block)
     except ValueError:
-        raise CapMalformed("the cap can't be read") from None
+        raise e.CapMalformed("the cap can't be read") from None
 
 
 def _decode_claims(payload: bytes) -> Claims:
     try:
         claims = msgspec.json.decode(payload, type=settled(Claims))
     except (ValueError, msgspec.MsgspecError) as error:
-        raise CapMalformed(f"the cap's claims can't be read: {error}") from None
+        raise e.CapMalformed(f"the cap's claims can't be read: {error}") from None
     try:
         names.name(claims.sub, "sub")
         ulid.check(claims.jti, "jti")
         if claims.wid != ALL:
             names.name(claims.wid, "wid")
-    except InvalidInput as error:
-        raise CapMalformed(f"the cap's {error.detail}") from None
+    except e.InvalidInput as error:
+        raise e.CapMalformed(f"the cap's {error.detail}") from None
     return claims
 
 

@@ -5,41 +5,8 @@
     operator := gte lte gt lt ne in contains icontains
     metadata := {key: plain JSON | "*" | {operator: operand, ...}, ...}
 
-Joining. All entries of an object must hold. Words and names are case-sensitive; `AND`, `OR`
-and `NOT` may stand five deep in one another. What compares with NULL is unknown, and unknown
-never matches: `NOT` asks of each element whether it is not true, so that no third value
-outlives an element and a plain bool carries the logic. No condition is true: `{}`, `"*"` and
-empty `AND` and `NOT` lists match every row, hence `NOT` of them matches none. An empty `OR`
-matches nothing, as `{"in": []}` does.
-
-Columns. `null` is IS NULL. `ne` is IS DISTINCT FROM, so NULL differs from every value and
-`{"ne": null}` is IS NOT NULL; `null` for another operator or in a list is refused. A list means
-`in`; `"*"` in it lifts the condition, though its other values are still checked. For other
-operators `*` is a letter. Operands have the column's type and nothing is converted:
-
-    TEXT      strings; order is by code point; contains and icontains both ignore case
-    TEXT with a closed set of values: value, ne and in only, of that set
-    NUMBER    finite numbers of at most 64 bits, never true or false; no substrings
-    TIME      YYYY-MM-DD, or with a time of day after "T" or a space; UTC unless it says otherwise
-    FLAG      true or false; ne and in only
-    LIST      contains a string, or all strings of a list, letter by letter; null and {"ne": null}
-    METADATA  an object of conditions on its keys; no operator on the whole
-
-Metadata. A plain value is asked for by JSON containment, types told apart: objects key by key,
-each element of a list within some element of the stored list, a scalar only by its equal (1 is
-1.0, not true and not "1"), null by a key that holds null. Inside a plain value nothing is an
-operator and `*` is a letter. An object whose keys are all operators is a condition; one that
-mixes them with other keys is refused. Operators are lenient where containment is strict: they
-see the text of the value (a missing key or null is NULL, a list or object is its JSON, keys
-sorted), and for a number the number which that text spells; a value that spells none is
-unknown. Order operators read a string operand that spells a number as that number and compare
-any other as text, so ISO dates work; true and false have no order. `ne` and `in` take strings
-as text.
-
-Bounds. 1000 conditions, a substring counting for ten of them; 10 000 values in lists; 8 levels
-in a plain value, 32 lists and objects inside its lists. Beyond 400 characters no text spells a
-number. NUL, lone surrogates and everything else that is not this grammar is refused with the
-path of the fault.
+What each compares, and the bounds, is told in docs/reference/honcho.md. `NOT` asks of each element whether it
+is not true, so that no third value outlives an element and a plain bool carries the logic.
 """
 
 from __future__ import annotations

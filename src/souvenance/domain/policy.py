@@ -5,14 +5,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from souvenance import errors as e
 from souvenance.domain.capability import Grant
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
-from souvenance.errors import (
-    CapDataClassMismatch,
-    CapOpMismatch,
-    CapScopeMismatch,
-    NamespaceDenied,
-)
 
 
 class Need(Struct, frozen=True):
@@ -54,11 +49,11 @@ class Scope(Struct, frozen=True, gc=False):
 def check_need(grant: Grant, need: Need) -> None:
     """Raises: CapOpMismatch, CapDataClassMismatch, CapScopeMismatch."""
     if need.op is not None and need.op not in grant.ops:
-        raise CapOpMismatch(f"the cap does not grant {need.op!r}")
+        raise e.CapOpMismatch(f"the cap does not grant {need.op!r}")
     if grant.data_class not in (need.data_class, ALL):
-        raise CapDataClassMismatch(f"the cap is not of data class {need.data_class!r}")
+        raise e.CapDataClassMismatch(f"the cap is not of data class {need.data_class!r}")
     if need.operator and not grant.operates:
-        raise CapScopeMismatch("only the installation's own cap may do this")
+        raise e.CapScopeMismatch("only the installation's own cap may do this")
 
 
 def check_reach(grant: Grant, reach: Reach) -> Scope:
@@ -66,14 +61,14 @@ def check_reach(grant: Grant, reach: Reach) -> Scope:
     home = DEFAULT_WORKSPACE if grant.workspace == ALL else grant.workspace
     workspace = reach.workspace or home
     if grant.workspace not in (ALL, workspace):
-        raise CapScopeMismatch("the cap is of another workspace")
+        raise e.CapScopeMismatch("the cap is of another workspace")
     owner = reach.actor or grant.actor
     if not grant.reaches(owner):
-        raise CapScopeMismatch("the cap does not reach that actor")
+        raise e.CapScopeMismatch("the cap does not reach that actor")
     if grant.sessions is not None:
         outside = reach.session not in grant.sessions if reach.writes_line else False
         if outside or reach.whole_compartments:
-            raise CapScopeMismatch("the cap is limited to other sessions")
+            raise e.CapScopeMismatch("the cap is limited to other sessions")
     return Scope(workspace, owner, _namespaces(grant, reach), grant.sessions)
 
 
@@ -81,11 +76,11 @@ def _namespaces(grant: Grant, reach: Reach) -> frozenset[str] | None:
     everything = ALL in grant.namespaces
     if reach.namespaces is None:
         if reach.some_compartment and not grant.namespaces:
-            raise NamespaceDenied("the cap opens no namespace")
+            raise e.NamespaceDenied("the cap opens no namespace")
         return None if everything else grant.namespaces
     asked = frozenset(reach.namespaces)
     if everything and ALL in asked:
         return None
     if not everything and not asked <= grant.namespaces:
-        raise NamespaceDenied("the cap does not open every namespace of this request")
+        raise e.NamespaceDenied("the cap does not open every namespace of this request")
     return asked

@@ -24,25 +24,7 @@ from souvenance.agents.names import sanitised
 from souvenance.domain.names import ALL
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.files import UNFINISHED, locked, open_regular, others_may, replace_file, translated
-from souvenance.hermes.configuration import (
-    CLOUD,
-    KEYS,
-    NAME_WORDS,
-    NOT_NEEDED,
-    OFF,
-    PEER_NAME,
-    Complaint,
-    Configuration,
-    ProviderSetting,
-    did_you_mean,
-    find,
-    is_near,
-    known,
-    nearest_key,
-    peer_name,
-    said,
-    taken,
-)
+from souvenance.hermes import configuration as c
 from souvenance.hermes.host import default_home, user_home
 from souvenance.hermes.panel_file import chosen_in_panel, keep_panel_in_step
 from souvenance.hermes.token import minting, token_of
@@ -52,7 +34,7 @@ HOST_VARIABLE = "HERMES_HONCHO_HOST"
 KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 
-_VARIABLES = {key.variable for key in KEYS if key.variable}
+_VARIABLES = {key.variable for key in c.KEYS if key.variable}
 _PEERS = ("peerName", "aiPeer", "userPeerAliases")
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
@@ -127,7 +109,7 @@ def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
 
 def interpret(
     document: Document, home: Path, profile: str, environment: Mapping[str, str]
-) -> tuple[Configuration, list[Complaint]]:
+) -> tuple[c.Configuration, list[c.Complaint]]:
     """The configuration of the profile with that home."""
     reading = _DocumentReader(document)
     host = environment.get(HOST_VARIABLE, "").strip()
@@ -141,7 +123,7 @@ class _DocumentReader:
     """One reading of a document."""
 
     def __init__(self, document: Document) -> None:
-        self.complaints: list[Complaint] = []
+        self.complaints: list[c.Complaint] = []
         self._document = document
         self._closed = False
 
@@ -150,14 +132,14 @@ class _DocumentReader:
         value = self._document.values.get("defaultHost")
         if value is None or isinstance(value, str):
             return (value or "").strip() or DEFAULT_HOST
-        self._complain("defaultHost", f"must be a string, not {said(value)}; the default is used")
+        self._complain("defaultHost", f"must be a string, not {c.said(value)}; the default is used")
         return DEFAULT_HOST
 
-    def configuration(self, home: Path, host: str, environment: Mapping[str, str]) -> Configuration:
+    def configuration(self, home: Path, host: str, environment: Mapping[str, str]) -> c.Configuration:
         levels = self._levels(home, host, environment)
-        found = {key.name: stated for key in KEYS if (stated := self._stated(key, levels))}
+        found = {key.name: stated for key in c.KEYS if (stated := self._stated(key, levels))}
         values = _named_after(host, home)
-        for key in KEYS:
+        for key in c.KEYS:
             if key.name in found and (value := found[key.name].value) is not None:
                 values[key.attribute] = value
         values["observation"] = _observation(values.get("observation_mode"), values.get("observation", {}))
@@ -177,15 +159,15 @@ class _DocumentReader:
             self._tell_unknown(level)
         if self._closed:
             values["enabled"] = False
-        return Configuration(home=home, host=host, file=self._document.path, **values)
+        return c.Configuration(home=home, host=host, file=self._document.path, **values)
 
     def _complain(self, key: str, wrong: str, hint: str = "", *, variable: bool = False) -> None:
         if len(self.complaints) == _MOST_COMPLAINTS:
-            self.complaints.append(Complaint(self._document.path, "", "has more that does not work"))
+            self.complaints.append(c.Complaint(self._document.path, "", "has more that does not work"))
         if len(self.complaints) > _MOST_COMPLAINTS:
             return
         key = key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
-        self.complaints.append(Complaint(None if variable else self._document.path, key, wrong, hint))
+        self.complaints.append(c.Complaint(None if variable else self._document.path, key, wrong, hint))
 
     def _levels(self, home: Path, host: str, environment: Mapping[str, str]) -> tuple[_Level, ...]:
         """Where settings stand, the nearest first: the host's block, the root, the environment."""
@@ -204,10 +186,10 @@ class _DocumentReader:
             return value
         if value is not None:
             self._closed = True
-            self._complain(key, f"must be an object, not {said(value)}; {OFF}")
+            self._complain(key, f"must be an object, not {c.said(value)}; {c.OFF}")
         return {}
 
-    def _stated(self, key: ProviderSetting, levels: tuple[_Level, ...]) -> _Stated | None:
+    def _stated(self, key: c.ProviderSetting, levels: tuple[_Level, ...]) -> _Stated | None:
         """What the nearest level says of the setting; None if no level does, or nothing that can be used."""
         for level in levels:
             variable = level is levels[-1]
@@ -219,7 +201,7 @@ class _DocumentReader:
                     value = key.read(self._respelled(path, given) if key.name in _PEERS else given)
                 except InvalidInput as wrong:
                     self._closed |= key.guards
-                    then = OFF if key.guards else "the default is used"
+                    then = c.OFF if key.guards else "the default is used"
                     self._complain(path, f"{wrong.detail}; {then}", wrong.hint, variable=variable)
                     return None
                 return _Stated(value, given, level, path)
@@ -229,14 +211,16 @@ class _DocumentReader:
         """Names of peers as Honcho's plugin spells them. Among aliases, what is no name is left out."""
         if isinstance(given, dict):
             spelled = {one.strip(): self._respelled(f"{path}.{one}", name) for one, name in given.items()}
-            names = {one for one, name in spelled.items() if isinstance(name, str) and PEER_NAME.match(name)}
+            names = {
+                one for one, name in spelled.items() if isinstance(name, str) and c.PEER_NAME.match(name)
+            }
             for one in [one for one in spelled if one not in names]:
-                self._complain(f"{path}.{one}", f"must be {NAME_WORDS}, and is left out")
+                self._complain(f"{path}.{one}", f"must be {c.NAME_WORDS}, and is left out")
             return {one: name for one, name in spelled.items() if one and one in names}
-        name = peer_name(given.strip()) if isinstance(given, str) else given
+        name = c.peer_name(given.strip()) if isinstance(given, str) else given
         if isinstance(given, str) and name != given.strip():
-            wrong = f"must be spelled {said(name)}, and is used so"
-            self._complain(path, wrong, f"A name is {NAME_WORDS}.")
+            wrong = f"must be spelled {c.said(name)}, and is used so"
+            self._complain(path, wrong, f"A name is {c.NAME_WORDS}.")
         return name
 
     def _leave_sign_in(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
@@ -246,8 +230,8 @@ class _DocumentReader:
             return
         values.pop("api_key", None)
         self._closed = True
-        wrong = f"is a sign-in of Honcho's plugin, which only that renews; {OFF}"
-        server = values.get("base_url") or CLOUD
+        wrong = f"is a sign-in of Honcho's plugin, which only that renews; {c.OFF}"
+        server = values.get("base_url") or c.CLOUD
         self._complain(found["oauth"].path, wrong, f"Sign in here: souvenance login --url {server}")
 
     def _part_from_agent(self, values: dict[str, Any], found: dict[str, _Stated], host: str) -> None:
@@ -258,7 +242,7 @@ class _DocumentReader:
         values["ai_peer"] = name if name != values["peer_name"] else f"{name}-ai"
         self._complain(
             (found.get("aiPeer") or found["peerName"]).path,
-            f"makes the agent and its owner one peer; the agent is {said(values['ai_peer'])} instead",
+            f"makes the agent and its owner one peer; the agent is {c.said(values['ai_peer'])} instead",
             "Give aiPeer and peerName two names.",
         )
 
@@ -274,7 +258,7 @@ class _DocumentReader:
         for one in sorted(aliases, key=lambda one: bool(aliases[one] != given[one])):
             if spelled.setdefault(aliases[one], given[one]) != given[one]:
                 name = aliases.pop(one)
-                who = "the agent" if name == values["ai_peer"] else f"another name, {said(name)}"
+                who = "the agent" if name == values["ai_peer"] else f"another name, {c.said(name)}"
                 self._complain(f"{stated.path}.{one}", f"would be the same peer as {who}, and is left out")
 
     def _withhold_key(
@@ -287,7 +271,7 @@ class _DocumentReader:
         if key.level is levels[-1] and not addressed:
             wrong = "is not used: nothing says which server it is for, so memory stays on this machine"
             hint = "Choose: souvenance hermes setup --cloud, or souvenance hermes setup --embedded"
-        elif key.level is not levels[0] and is_near(values.get("base_url")):
+        elif key.level is not levels[0] and c.is_near(values.get("base_url")):
             wrong = "is not sent to a baseUrl on this machine or its network"
             hint = f"If it is meant for that server, move it to {levels[0].path}apiKey."
         else:
@@ -298,12 +282,12 @@ class _DocumentReader:
     def _miss_key(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """Honcho's cloud without a key: nothing is sent there."""
         named = found.get("baseUrl") if values.get("base_url") else found.get("environment")
-        if named is None or named.value not in (CLOUD, "production"):
+        if named is None or named.value not in (c.CLOUD, "production"):
             return
         if values.get("api_key") or values.get("oauth"):
             return
         self._closed = True
-        wrong = f"names Honcho's cloud, and there is no key for it; {OFF}"
+        wrong = f"names Honcho's cloud, and there is no key for it; {c.OFF}"
         hint = "Give it one: souvenance hermes setup --cloud"
         self._complain(named.path, wrong, hint, variable=named.path in _VARIABLES)
 
@@ -316,7 +300,7 @@ class _DocumentReader:
         own = {"peerName": person, "aiPeer": agent, "namespaces": token.usual_namespaces()}
         if token.claims.wid != ALL:
             own["workspace"] = token.claims.wid
-        for key in KEYS:
+        for key in c.KEYS:
             if key.name in own and key.name not in found and own[key.name] is not None:
                 values[key.attribute] = own[key.name]
         person, agent, workspace = values.get("peer_name"), values["ai_peer"], values["workspace"]
@@ -329,7 +313,7 @@ class _DocumentReader:
             if values.get("oauth"):
                 hint = "Sign in again and allow it, for everyone in the workspace: souvenance login"
             stated = found["apiKey"]
-            wrong = f"is a token that lacks something: {'; '.join(lacks)}{f'; {OFF}' if unfit else ''}"
+            wrong = f"is a token that lacks something: {'; '.join(lacks)}{f'; {c.OFF}' if unfit else ''}"
             self._complain(stated.path, wrong, hint, variable=stated.path == KEY_VARIABLE)
 
     def _warn(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
@@ -341,18 +325,18 @@ class _DocumentReader:
             self._complain("", "holds a key, and others on this machine can open it", hint)
 
     def _tell_unknown(self, level: _Level) -> None:
-        known = NOT_NEEDED if level.path else (*NOT_NEEDED, *_STRUCTURE)
-        unknown = [name for name in level.values if find(name) is None and name not in known]
+        ours = c.NOT_NEEDED if level.path else (*c.NOT_NEEDED, *_STRUCTURE)
+        unknown = [name for name in level.values if c.find(name) is None and name not in ours]
         for name in unknown[: _MOST_COMPLAINTS + 1]:
-            nearest = nearest_key(name)
+            nearest = c.nearest_key(name)
             if nearest or level.path or not self._document.shared:
-                self._complain(f"{level.path}{name}", "is not a setting", did_you_mean(nearest))
+                self._complain(f"{level.path}{name}", "is not a setting", c.did_you_mean(nearest))
 
 
 def _named_after(host: str, home: Path) -> dict[str, Any]:
     """What has its name from the host unless another is given."""
     name = host
-    if not PEER_NAME.match(host):
+    if not c.PEER_NAME.match(host):
         digest = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         name = f"{sanitised(host)[:100]}-{digest}"
     return {"workspace": name, "ai_peer": name, "store": home / "souvenance"}
@@ -376,7 +360,7 @@ def _expanded(text: str, home: Path, environment: Mapping[str, str]) -> Path:
 
 def read_configuration(
     home: Path, environment: Mapping[str, str], profile: str = "default"
-) -> tuple[Configuration, list[Complaint]]:
+) -> tuple[c.Configuration, list[c.Complaint]]:
     """The configuration of the profile with that HERMES_HOME, and what in it does not work.
 
     A home in a folder `profiles` is that of the profile it is named after, whatever `profile` says.
@@ -387,12 +371,12 @@ def read_configuration(
         document = _load(path, shared=shared) if path else Document()
     except Misconfigured as reason:
         host = environment.get(HOST_VARIABLE, "").strip() or host_of(profile)
-        off = Configuration(home=home, host=host, file=path, enabled=False, **_named_after(host, home))
-        return off, [Complaint(path, "", f"{reason}; {OFF}")]
+        off = c.Configuration(home=home, host=host, file=path, enabled=False, **_named_after(host, home))
+        return off, [c.Complaint(path, "", f"{reason}; {c.OFF}")]
     configuration, complaints = interpret(document, home, profile, environment)
     own = home / _HONCHO
     if path and path.name == FILE and path.parent != home and os.path.lexists(own):
-        complaints.append(Complaint(path, "", f"comes before {own}, which is not read"))
+        complaints.append(c.Complaint(path, "", f"comes before {own}, which is not read"))
     return configuration, complaints
 
 
@@ -430,7 +414,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
     except (ValueError, RecursionError):
         raise Misconfigured("is not JSON that can be read") from None
     if not isinstance(values, dict):
-        raise Misconfigured(f"must be an object, not {said(values)}")
+        raise Misconfigured(f"must be an object, not {c.said(values)}")
     return Document(path, values, others_may(status), shared)
 
 
@@ -445,7 +429,7 @@ def root_of(file: Path | None) -> dict[str, Any]:
 def old_spellings(values: Mapping[str, Any], host: str) -> bool:
     """Whether a setting of the host, or of all hosts, is spelled as it was once."""
     names = (*values, *(block_of(values, host) or ()))
-    return any((key := find(name)) is not None and key.name != name for name in names)
+    return any((key := c.find(name)) is not None and key.name != name for name in names)
 
 
 def _encoded(values: Any, indent: int | None = 2) -> bytes:
@@ -474,7 +458,7 @@ def write_setting(
     can't be read; StorageUnavailable.
     """
     environment = os.environ if environment is None else environment
-    wanted = {known(name).name: _checked(name, value) for name, value in changes.items()}
+    wanted = {c.known(name).name: _checked(name, value) for name, value in changes.items()}
     with _alone(home, environment, make=True):
         path, shared = _in_force(home, environment)
         values = _values_of(path, shared)
@@ -536,7 +520,7 @@ def _checked(name: str, value: Any) -> Any:
         plain = json.loads(_encoded(value))
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(f"{name} must be something that JSON can hold", hint="") from None
-    read = taken(name, plain)
+    read = c.taken(name, plain)
     return read if isinstance(plain, str) and isinstance(read, bool | int | float | str) else plain
 
 
@@ -546,8 +530,8 @@ def _values_of(path: Path | None, shared: bool = False) -> dict[str, Any]:
         values = _load(path).values if path else {}
     except Misconfigured as reason:
         raise Misconfigured(f"{path} {reason}", hint="Correct it, or move it out of the way.") from None
-    ours = (*NOT_NEEDED, *_STRUCTURE)
-    return {name: value for name, value in values.items() if not shared or find(name) or name in ours}
+    ours = (*c.NOT_NEEDED, *_STRUCTURE)
+    return {name: value for name, value in values.items() if not shared or c.find(name) or name in ours}
 
 
 def _change(values: dict[str, Any], host: str, changes: Mapping[str, Any], *, root: bool) -> None:
@@ -563,7 +547,7 @@ def _change(values: dict[str, Any], host: str, changes: Mapping[str, Any], *, ro
 
 def _respell(level: dict[str, Any]) -> None:
     """Old spellings become today's, each in its place. Where a setting has both, today's counts."""
-    today = {alias: key.name for key in KEYS for alias in key.aliases}
+    today = {alias: key.name for key in c.KEYS for alias in key.aliases}
     spelled: dict[str, Any] = {}
     for name, value in level.items():
         if name not in today or today[name] not in level:
@@ -587,7 +571,7 @@ def _block(values: dict[str, Any], host: str) -> dict[str, Any]:
     return block
 
 
-def _mixed_up(values: dict[str, Any], home: Path, host: str) -> set[Complaint]:
+def _mixed_up(values: dict[str, Any], home: Path, host: str) -> set[c.Complaint]:
     """Where two people, or a person and the agent, would be one."""
     complaints = interpret(Document(None, values), home, "", {HOST_VARIABLE: host})[1]
     return {one for one in complaints if not set(_PEERS).isdisjoint(one.key.split("."))}

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
@@ -59,11 +59,6 @@ OFF = "memory is off until it is corrected"
 _MUCH = 1_000_000_000
 _VISIBLE = pattern(r"[\x21-\x7e]*\Z")
 _VERSION = pattern(r"/v[0-9]+/*\Z")
-_NEAR = tuple(
-    ip_network(one)
-    for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10")
-)
-
 _Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f\ud800-\udfff]*\Z", description="a string of one line")]
 _Secret = Annotated[
     str,
@@ -152,7 +147,7 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     """What a value must be."""
     choices: tuple[str, ...] = ()
     reads: Callable[[Any], Any] | None = None
-    """Reads a value in place of the type. Raises: InvalidInput."""
+    """Reads a value in place of the type. Raises: InvalidInput, or ValidationError."""
     default_text: str = ""
     """The default in words, where it depends on other things."""
     aliases: tuple[str, ...] = ()
@@ -173,16 +168,17 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     def read(self, value: Any) -> Any:
         """What it takes the value for; None for the default. Raises: InvalidInput."""
         value = value.strip() if isinstance(value, str) else value
-        if self.reads is not None:
-            return self.reads(value)
-        if value == "":
+        if value == "" and self.reads is None:
             return None
         if self.choices and isinstance(value, str):
             value = self.older.get(value.lower(), value.lower())
         try:
+            if self.reads is not None:
+                return self.reads(value)
             return msgspec.convert(value, type=settled(self.type), strict=False)
         except msgspec.ValidationError:
-            shown = "" if self.secret or isinstance(value, dict) else f", not {said(value)}"
+            hidden = self.secret or self.reads is not None or isinstance(value, dict)
+            shown = "" if hidden else f", not {said(value)}"
             hint = did_you_mean(self._nearest(value))
             raise InvalidInput(f"must be {self.words}{shown}", hint=hint) from None
 
@@ -226,30 +222,21 @@ def is_near(url: str | None) -> bool:
     if host is None or host == "localhost":
         return host is not None
     try:
-        address = ip_address(host)
+        return not ip_address(host).is_global
     except ValueError:
         return False
-    return address.is_loopback or address.is_link_local or any(address in network for network in _NEAR)
 
 
 def _grant(value: Any) -> dict[str, Any] | None:
-    """Says nothing of the value, which is a secret."""
-    if not isinstance(value, dict):
-        raise InvalidInput("must be an object", hint="")
-    return value or None
+    return msgspec.convert(value, dict[str, Any]) or None
 
 
 _Flags = dict[Literal["observeMe", "observeOthers"], bool]
-_OBSERVATION_WORDS = 'an object of "user" and "ai", each with "observeMe" and "observeOthers"'
 
 
 def _flags(value: Any) -> dict[str, _Flags]:
     """The flags that are given; those that are missing are left to the mode."""
-    try:
-        shape = dict[Literal["user", "ai"], _Flags | None]
-        given = msgspec.convert(value, type=settled(shape), strict=False)
-    except msgspec.ValidationError:
-        raise InvalidInput(f"must be {_OBSERVATION_WORDS}", hint="") from None
+    given = msgspec.convert(value, settled(dict[Literal["user", "ai"], _Flags | None]), strict=False)
     return {side: flags for side, flags in given.items() if flags is not None}
 
 
@@ -258,14 +245,8 @@ class _GivenNamespaces(Struct, forbid_unknown_fields=True):
     write: str | None = None
 
 
-_NAMESPACES_WORDS = 'a namespace, a list of them, or an object of "read" (a list) and "write" (one or null)'
-
-
 def _namespaces(value: Any) -> Namespaces:
-    try:
-        given = msgspec.convert(value, type=settled(str | list[str] | _GivenNamespaces))
-    except msgspec.ValidationError:
-        raise InvalidInput(f"must be {_NAMESPACES_WORDS}", hint="") from None
+    given = msgspec.convert(value, type=settled(str | list[str] | _GivenNamespaces))
     if not isinstance(given, _GivenNamespaces):
         several = [given] if isinstance(given, str) else given
         given = _GivenNamespaces(several, several[0] if several else None)
@@ -356,7 +337,7 @@ class Configuration:
         "What may be read, and the one that is written to. A name alone stands for both; of a list all "
         "are read and the first is written to. What is not named is not granted.",
         reads=_namespaces,
-        words=_NAMESPACES_WORDS,
+        words='a namespace, a list of them, or an object of "read" (a list) and "write" (one or null)',
         guards=True,
     )
 
@@ -408,7 +389,7 @@ class Configuration:
         Observation(),
         "The same, one by one. A flag that is given here wins over the mode.",
         reads=_flags,
-        words=_OBSERVATION_WORDS,
+        words='an object of "user" and "ai", each with "observeMe" and "observeOthers"',
         default_text="as observationMode",
     )
 
@@ -493,11 +474,6 @@ class Configuration:
     def pins(self) -> bool:
         """Whether every speaker counts as the owner."""
         return self.pin_user_peer and bool(self.peer_name)
-
-    @property
-    def shows_later(self) -> bool:
-        """Whether a turn may be shown what memory was asked in the turn before."""
-        return self.injection_frequency == "every-turn"
 
     @property
     def url(self) -> str | None:

@@ -208,7 +208,8 @@ class Recall(Struct):
         nothing = known is None or not (known.user.view or known.passages)
         chosen = configuration.recall_wait is not None and not self.runtime.near
         waits_on = live.supplement is not None or nothing or chosen
-        if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
+        every_turn = configuration.injection_frequency == "every-turn"
+        if turn.ask and live.supplement is None and (waits_on or every_turn):
             self._ask(message, number, warm=warm)
         supplement = (self._supplement(until) if waits_on else "") or earlier
         return inject(configuration, base, supplement, "" if shown is None else shown.injected)

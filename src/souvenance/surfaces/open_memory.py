@@ -29,19 +29,15 @@ class OpenMemory(Protocol):
 
     def key(self, given: str) -> str:
         """A key as settings give it: itself, or what its file says."""
-        ...
 
     def working(self) -> AbstractContextManager[None]:
         """Do the work behind the requests meanwhile."""
-        ...
 
     def observe(self, observer: Any) -> None:
         """Show requests and that work to the observer."""
-        ...
 
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let programs on this machine find the server at that URL meanwhile."""
-        ...
 
     def tidy(self) -> bool: ...
 

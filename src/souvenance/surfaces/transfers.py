@@ -38,7 +38,6 @@ class ArchiveFiles(Protocol):
 
     def packing(self, sink: IO[bytes], form: str = ...) -> AbstractContextManager[WritesArchive]:
         """Write one into a sink."""
-        ...
 
     def reading(self, path: Path | Upload, identity: Path | None = None) -> ReadsArchive: ...
 
@@ -69,11 +68,9 @@ class Transfers(Protocol):
 
     def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
         """Open a file or a URL of the given kind; without one, the kind is recognised."""
-        ...
 
     def complaints(self, settings: Any) -> Iterable[SouvenanceError]:
         """What would keep these settings from working, as far as it shows without opening the store."""
-        ...
 
     def back_up(
         self, settings: Any, target: Path, *, recipients: Sequence[str], with_keys: bool, allow_empty: bool
@@ -85,4 +82,3 @@ class Transfers(Protocol):
         self, source: str, target: str, *, vectors: str, report: Callable[[Any], None]
     ) -> dict[str, int]:
         """Copy a store, and say how many rows each table has."""
-        ...

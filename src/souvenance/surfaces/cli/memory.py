@@ -306,7 +306,8 @@ def rename(shell: Shell, old: str, new: str, yes: bool) -> None:
     run it again to finish it.
     """
     workspace = shell.workspace or shell.own_workspace()
-    if not yes and _has_memory(shell, workspace, new):
+    theirs = changed(shell, peer=new)
+    if not yes and theirs.call(o.LIST, m.List(limit=1, history=True), workspace=workspace).lines:
         confirm(f"make {old} and {new} one, who can't be told apart afterwards")
     lines = peers.rename(shell.call, workspace, old, new)
 
@@ -316,9 +317,3 @@ def rename(shell: Shell, old: str, new: str, yes: bool) -> None:
         return f"workspace {workspace}: {counted(lines, 'line')} of {old} moved to {new}"
 
     shell.show({"workspace": workspace, "lines": lines}, text)
-
-
-def _has_memory(shell: Shell, workspace: str, peer: str) -> bool:
-    """Raises: SouvenanceError."""
-    found = changed(shell, peer=peer).call(o.LIST, m.List(limit=1, history=True), workspace=workspace)
-    return bool(found.lines)
