@@ -14,7 +14,7 @@ from objects.seaweed import ROOT, Seaweed
 from souvenance.adapters.embed.local import packaged
 
 pytest.register_assert_rewrite("contracts")
-pytest_plugins = ["pace", "parallel"]
+pytest_plugins = ["pace"]
 STORES = ("postgres", "postgres+s3")
 
 
@@ -40,6 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def home(tmp_path: Path) -> Path:
     """A data folder that does not exist yet."""
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")

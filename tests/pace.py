@@ -1,16 +1,20 @@
-"""How the whole suite keeps its pace: files in memory, what is loaded stays, what takes long first, and laws
-without a clock."""
+"""How the whole suite keeps its pace: files in memory, what is loaded stays, what takes long first, laws
+without a clock, and tests that are compiled once."""
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,17 +47,35 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Look for garbage neither among what is collected, which all stays, nor while it is, and seldom after:
     tests make many objects and few that only the search finds.
     """
     gc.disable()
     try:
-        return (yield)
+        with _once_the_first_has(session.config):
+            return (yield)
     finally:
         gc.enable()
         gc.set_threshold(*_SELDOM)
         gc.freeze()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have a worker tell of a test that passed what is shown of it: of five messages the two that are.
+
+    `--durations` shows all.
+    """
+    for plugin in session.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "sendevent") and session.config.getoption("durations") is None:
+            plugin.sendevent = partial(_tell_unless_nothing_is_shown, plugin.sendevent)
+
+
+def _tell_unless_nothing_is_shown(send: Callable[..., None], name: str, **told: Any) -> None:
+    data = told["data"] if name == "testreport" else {}
+    passed_beside = data.get("outcome") == "passed" and data["when"] != "call"
+    if name != "logstart" and not passed_beside:
+        send(name, **told)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -74,6 +96,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     sizes = Counter(item.path for item in items if not item.get_closest_marker("long"))
     places = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (sizes[item.path], places[item.path]))
+
+
+@contextmanager
+def _once_the_first_has(config: pytest.Config) -> Iterator[None]:
+    """Of the workers of a run let one go first, and all others at once after it.
+
+    In a fresh checkout it compiles every test with its assertions, which is most of the work of collecting.
+    The others find that done; side by side each would do it again.
+    """
+    if sys.dont_write_bytecode or not hasattr(config, "workerinput"):
+        yield
+        return
+    with Path(__file__).open() as turn:
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(turn, fcntl.LOCK_SH)
+        yield
 
 
 def _roomy(folder: Path) -> bool:

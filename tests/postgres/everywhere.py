@@ -56,14 +56,10 @@ class Everywhere:
 
     def __init__(self, kind: str) -> None:
         self._on_s3 = kind.endswith("s3")
+        self._scratch = tempfile.TemporaryDirectory(prefix="souvenance-everywhere-")
         self._places: dict[Path, Place] = {}
         self._spare: list[str] = []
         self._attended: list[tuple[Path, Services]] = []
-
-    @cached_property
-    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
-        """A folder of this process: those of a run are forked from one."""
-        return tempfile.TemporaryDirectory(prefix="souvenance-everywhere-")
 
     @cached_property
     def _server(self) -> Server:
@@ -152,12 +148,11 @@ class Everywhere:
     def close(self) -> None:
         """End the servers that were started."""
         started = self.__dict__
-        if server := started.pop("_server", None):
-            server.remove()
-        if seaweed := started.pop("_seaweed", None):
-            seaweed.kill()
-        if scratch := started.pop("_scratch", None):
-            scratch.cleanup()
+        if "_server" in started:
+            self._server.remove()
+        if "_seaweed" in started:
+            self._seaweed.kill()
+        self._scratch.cleanup()
 
 
 def _can_be_opened(home: Path) -> bool:
@@ -211,12 +206,10 @@ class Plugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-        """Leave what the tests of a file had in common, and after the last one of a process its servers."""
+        """Leave what the tests of a file had in common."""
         yield
         if nextitem is None or nextitem.path != item.path:
             self._all.leave(Path("/"))
-        if nextitem is None:
-            self._all.close()
 
     def pytest_unconfigure(self) -> None:
         self._all.close()
