@@ -61,18 +61,18 @@ SYSTEMS = {
     "mnemosyne": System(
         "mnemosyne",
         ("mnemosyne-memory[embeddings]==3.15.1",),
-        "`remember_batch` and `recall`, default weights",
+        "remember_batch and recall, default weights",
     ),
     "coremem": System(
         "coremem",
         ("coremem==0.17.1",),
-        "`ingest_many` and `recall`, without its cross-encoder, whose weights are on a hub",
+        "ingest_many and recall, without its cross-encoder, whose weights are on a hub",
         {"strategy": "direct"},
     ),
     "mcp-memory-service": System(
         "mcp_memory_service",
         ("mcp-memory-service==12.2.0",),
-        "`retrieve_hybrid` by reciprocal rank, near duplicates not merged",
+        "retrieve_hybrid by reciprocal rank, near duplicates not merged",
         {"MCP_HYBRID_FUSION_METHOD": "rrf"},
     ),
     "omega": System(
