@@ -17,8 +17,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from importlib import resources
 from math import log2
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -47,7 +47,7 @@ def _shape(kind: str, marks: str, look: str) -> _Shape:
     return _Shape(kind, marks.split(), pattern(rf"{first}(?<![\w-].){rest}(?![A-Za-z0-9])"))
 
 
-_KNOWN = resources.files(__package__).joinpath("secret_shapes.toml")
+_KNOWN = Path(__file__).with_name("secret_shapes.toml")
 _SIGNED = r"eyJ[\w-]{5,}+\.[\w-]{5,}+\.[\w-]{5,}+"
 _MOST_BLOCKS = 16
 

@@ -66,8 +66,6 @@ class Upstream(Struct, frozen=True):
 class ChatSettings(Struct, frozen=True):
     upstreams: tuple[Upstream, ...] = ()
     """None of them: no chat door."""
-    paths: str = ""
-    """Further paths that a token of some people may POST to, with commas between them."""
     user_field: bool = True
     """Whether OpenAI's `user` says who speaks."""
     when_store_is_down: str = REFUSE
@@ -85,6 +83,8 @@ class ChatSettings(Struct, frozen=True):
     """How long a chat waits for what memory recalls. It always waits for the gate's verdict."""
     timeout_seconds: int = 600
     """How long an endpoint may be silent."""
+    paths: str = ""
+    """Further paths that a token of some people may POST to, with commas between them."""
 
     def opens(self, path: str) -> bool:
         """Whether a token of some people may POST to that path below /v1."""
