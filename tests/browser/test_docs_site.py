@@ -42,6 +42,6 @@ def test_it_is_searched_without_a_server(site, window):
     page.goto((site / "index.html").as_uri())
     page.get_by_placeholder("Search").fill("receipt")
     found = page.locator(".md-search-result__link").first
-    expect(found).to_be_visible()
+    expect(found).to_be_visible(timeout=30_000)  # The index of all pages is read first.
     found.click()
     expect(page.locator("article")).to_contain_text("receipt")
