@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from pathlib import Path
+from pkgutil import get_data
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -26,7 +26,7 @@ from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.hermes.configuration import LEVELS, Configuration, Level
 from souvenance.language.terms import terms
 
-_TEXTS = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
+_TEXTS = tomllib.loads((get_data(__package__, "tools.toml") or b"").decode())
 """What models read of these tools."""
 
 
