@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +50,7 @@ def _asked(openapi: dict[str, Any]) -> dict[str, Any]:
     """The paths that the client names, without their refusals, which all look the same, and their schemas."""
     source = "".join(file.read_text("utf-8") for file in CLIENT.glob("src/*.ts") if file != TYPES)
     named = set(re.findall(r'"(/v[13]/[^"]+)"', source))
-    paths = {path: openapi["paths"][path] for path in sorted(named)}
+    paths = {path: deepcopy(openapi["paths"][path]) for path in sorted(named)}
     for operations in paths.values():
         for operation in operations.values():
             operation["responses"] = {
