@@ -27,12 +27,8 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 HELP = dict(every_command())
 COMMANDS = set(HELP)
 OPTIONS = set(re.findall(r"--[a-z][a-z-]+", " ".join(HELP.values())))
-OPTIONS |= {
-    "--conversations",
-    "--questions",
-    "--others",
-    "--owners",
-}  # Of bench/rivals.py and bench/scale.py.
+OPTIONS |= {"--conversations", "--questions"}  # Of bench/rivals.py.
+OPTIONS |= {"--others", "--owners"}  # Of bench/scale.py.
 SDK = client_program("honcho-2.7.0").parents[1] / "lib"
 SOURCES = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")]
 SOURCES += SDK.glob("python*/site-packages/honcho/**/*.py")
