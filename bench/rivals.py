@@ -13,7 +13,7 @@ by id that have an answer in the user's turns, each with its whole haystack, of 
 stored; a hundred turns are asked for, since sessions are counted. Every conversation is a store of its own.
 
 Times are those of a system without the served embedder's. Memory is the most that its process held, disk what
-its folders hold at the end. A system that fails is told with its error, and the others go on. A JSON file
+its folders hold at the end. The error of a system that fails is printed, and the others go on. A JSON file
 that is there already keeps the figures of the systems that this run leaves out, if the sample is the same.
 """
 

@@ -20,7 +20,7 @@ class System(NamedTuple):
 
     @property
     def package(self) -> str:
-        """Of which the version is told; of none for a baseline."""
+        """The package whose version the table names; "" for a baseline."""
         return "" if self.driver == "baselines" else re.split(r"[\[=@ ]", self.requirements[0])[0]
 
 

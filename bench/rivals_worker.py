@@ -1,7 +1,7 @@
 """Runs one memory system over a task, in that system's own environment: `rivals_worker.py TASK RESULT`.
 
 The task is a pickled `Task`. The result is a JSON file: what was found for each question, and what it took,
-without the served embedder's time. A search that fails finds nothing, and the first such error is told. If
+without the served embedder's time. A search that fails finds nothing, and the first such error is kept. If
 anything else fails, the result is its error alone.
 """
 

@@ -1,5 +1,5 @@
-"""The commands of a Hermes profile on what it remembers: show, correct, forget; and what a new conversation
-would be told of it, with the line that each part comes from."""
+"""The commands of a Hermes profile on what it remembers: show, correct, forget; and what memory adds to a new
+conversation, with the line that each part comes from."""
 
 from __future__ import annotations
 

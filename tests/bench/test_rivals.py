@@ -1,4 +1,4 @@
-"""The comparison with other systems: one that fails is told with its error, and the others go on."""
+"""The comparison with other systems: the error of one that fails is printed, and the others go on."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _Span = tuple[int, int, str]
 
 
 class _Shape(Struct, frozen=True):
-    """A token that is known by how it looks, and the marks without any of which there is none of its kind."""
+    """A token with a known look. Such a token has at least one of the marks."""
 
     kind: str
     marks: Sequence[str]

@@ -5,7 +5,7 @@
     operator := gte lte gt lt ne in contains icontains
     metadata := {key: plain JSON | "*" | {operator: operand, ...}, ...}
 
-What each compares, and the bounds, is told in docs/reference/honcho.md. `NOT` asks of each element whether it
+docs/reference/honcho.md says what each compares, and the bounds. `NOT` asks of each element whether it
 is not true, so that no third value outlives an element and a plain bool carries the logic.
 """
 
