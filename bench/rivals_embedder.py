@@ -1,7 +1,7 @@
 """The packaged embedder as an OpenAI-compatible endpoint on 127.0.0.1: all systems have equal vectors.
 
-A text is embedded once. `GET /v1/seconds` answers how long all requests for vectors have taken here. A system's
-time leaves them out, so it does not depend on who came first.
+A text is embedded once. `GET /v1/seconds` answers how long all requests for vectors have taken here. The time
+of a system leaves them out, so it does not depend on who came first.
 """
 
 from __future__ import annotations
