@@ -37,16 +37,32 @@ def test_the_row_of_a_read_leaves_its_reader_what_it_knows(store):
 
 
 @pytest.mark.parametrize("how", ["a lasting change", "a claim of work", "another process"])
-def test_a_reader_knows_nothing_from_before_a_change(store, tmp_path, how):
-    _, before = looked_up(store)
+def test_a_reader_finds_what_was_written_since_it_looked(store, tmp_path, how):
+    looked_up(store)
     other = SqlStore(SqliteEngine(tmp_path / "book.db")) if how == "another process" else store
     with other.claim() if how == "a claim of work" else other.write("home") as tx:
         tx.directory.add(ANN)
     if other is not store:
         other.close()
+    assert looked_up(store)[0] == ANN
+
+
+def test_a_reader_knows_nothing_from_before_a_change_on_another_connection(store):
+    with store.read("home") as before:
+        assert before.directory.entry("home", PEER, "ann") is None
+        with store.write("home") as tx:
+            tx.directory.add(ANN)
     found, after = looked_up(store)
-    assert found == ANN
     assert after is not before
+    assert found == ANN
+
+
+def test_a_change_leaves_its_connection_what_it_knows(store):
+    with store.write("home") as before:
+        before.directory.add(ANN)
+    found, after = looked_up(store)
+    assert after is before
+    assert found == ANN
 
 
 def test_a_read_that_failed_leaves_nothing_behind(store):

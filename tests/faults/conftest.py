@@ -55,7 +55,7 @@ class CappedEngine(SqliteEngine):
 
     def cap(self, pages):
         self.pages = pages
-        for session in (self._writer, *self._idle):
+        for session in (self._anchor, *self._idle):
             session.execute(f"PRAGMA max_page_count = {pages}")
 
 

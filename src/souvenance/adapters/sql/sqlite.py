@@ -78,11 +78,11 @@ class SqliteEngine:
         self._idle: deque[SqliteConnection] = deque()
         self._closed = False
         with translated(), ExitStack() as opened:
-            self._writer = self._connect()
-            opened.callback(self._writer.close)
+            self._anchor = self._connect()
+            opened.callback(self._anchor.close)
             self._begin_log()
-            self._writer.prepare()
-            self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()  # This makes the log.
+            self._anchor.prepare()
+            self._anchor.execute("SELECT 1 FROM sqlite_master").fetchall()  # This makes the log.
             try:
                 # It stays while our own connection is open.
                 self._log = os.open(f"{path}-wal", os.O_RDWR | _AS_IT_IS)
@@ -96,7 +96,7 @@ class SqliteEngine:
         deadline = monotonic() + BUSY_SECONDS
         while True:
             try:
-                self._writer.execute("PRAGMA journal_mode = WAL")
+                self._anchor.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError as error:
                 if not _is_held(error) or monotonic() >= deadline:
@@ -131,49 +131,43 @@ class SqliteEngine:
         except sqlite3.Error as error:
             raise _translation(error) from error
 
-    def write(
-        self, workspace: str = ALL, *, lasting: bool = True
-    ) -> AbstractContextManager[SqliteConnection]:
+    @contextmanager
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
         """The one writer's transaction: committed at the end, or undone.
 
-        One that need not last, as the row of a read, is written by the connection that read last. So what
-        that one knows of the store, its pages too, is still true at the next question.
+        It is made on the connection that was used last. So what that one knows of the store, its pages
+        too, is still true for whoever reads or writes next.
         """
-        return self._write(lasting=lasting, as_reader=not lasting)
-
-    def claim(self) -> AbstractContextManager[SqliteConnection]:
-        return self._write(lasting=False, as_reader=False)
-
-    @contextmanager
-    def _write(self, *, lasting: bool, as_reader: bool) -> Iterator[SqliteConnection]:
         locks = (self._line, self._lock) if lasting else (self._lock,)
         _acquire(locks)
-        session = self._writer
         try:
-            if as_reader:
-                session = self._take()
-            session.execute("BEGIN IMMEDIATE")
-            committed = False
+            session = self._take()
             try:
-                session.look()
-                yield session
-                session.execute("COMMIT")
-                committed = True
+                session.execute("BEGIN IMMEDIATE")
+                committed = False
+                try:
+                    session.look()
+                    yield session
+                    session.execute("COMMIT")
+                    committed = True
+                finally:
+                    if not committed:
+                        session.distrust()
+                        if session.in_transaction:
+                            session.execute("ROLLBACK")
             finally:
-                if not committed:
-                    session.distrust()
-                    if session.in_transaction:
-                        session.execute("ROLLBACK")
+                self._give_back(session)
         except sqlite3.Error as error:
             raise _translation(error) from error
         finally:
-            if session is not self._writer:
-                self._give_back(session)
             for lock in locks:
                 lock.release()
         if lasting:
             self.flush()
             self._checkpoint()
+
+    def claim(self) -> AbstractContextManager[SqliteConnection]:
+        return self.write(lasting=False)
 
     def _take(self) -> SqliteConnection:
         """The session that was given back last, or a new one; to be given back."""
@@ -242,16 +236,16 @@ class SqliteEngine:
         """Rewrite the file without what was deleted, and empty the log. New readers wait meanwhile."""
         with self._lock, self._entrance, translated():
             self._close_idle()
-            self._writer.execute(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
+            self._anchor.execute(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
             try:
-                self._writer.execute("VACUUM")
-                busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                self._anchor.execute("VACUUM")
+                busy = self._anchor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             except sqlite3.OperationalError as error:
                 if _is_held(error):
                     return False
                 raise
             finally:
-                self._writer.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+                self._anchor.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
             return not busy
 
     def close(self) -> None:
@@ -259,7 +253,7 @@ class SqliteEngine:
             self._closed = True
             self._close_idle()
             self._close_log()
-            self._writer.close()
+            self._anchor.close()
 
     def _close_idle(self) -> None:
         with suppress(IndexError):
