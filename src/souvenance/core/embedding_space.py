@@ -146,11 +146,14 @@ class Meaning:
             found.update(zip(missing, embedder.passages(list(missing.values())), strict=True))
         return [vector for key in keys if (vector := found[key]) is not None]
 
-    def written(self, text: str) -> None:
+    def written(self, compartment: Compartment, line: str) -> None:
         """Begin to make the vector of a line that is being written, for the next question. Where many lines
         come at once, the worker makes the rest."""
         embedder = self.embedder
-        if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
+        if embedder is None:
+            return
+        self.touch((compartment,))
+        if not self._loaded.is_set() or len(text := as_embedded(compartment.owner, line)) > _SHORT:
             return
         now = self._now()
         with self._lock:

@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.core.embedding_space import as_embedded
 from souvenance.core.request_context import RequestContext, Services, opened, said_at
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import content
@@ -94,12 +93,14 @@ def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKe
 def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
     at = said_at(line)
-    analysis = ctx.known.get((Analysis, text, at)) or analysed(text, at, ctx.services.zone)
-    tokens, counts = _tokens(line, analysis, ctx.known.get((words.blind, keys.blind, text)), keys)
+    analysis: Analysis | None = None
+    blinded: array[int] | None = None
+    if ctx.known:
+        analysis, blinded = ctx.known.get((Analysis, text, at)), ctx.known.get((words.blind, keys.blind, text))
+    tokens, counts = _tokens(line, analysis or analysed(text, at, ctx.services.zone), blinded, keys)
     said = Saying(line.session, line.turn, at)
     ctx.tx.terms.add(line.compartment, line.id, tokens, counts, said)
-    ctx.services.meaning.touch((line.compartment,))
-    ctx.services.meaning.written(as_embedded(line.compartment.owner, text))
+    ctx.services.meaning.written(line.compartment, text)
 
 
 def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:
