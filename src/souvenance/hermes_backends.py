@@ -227,7 +227,7 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
 
 def _spent(configuration: Configuration) -> tuple[Spent, str]:
     """What a model cost today, or why that is unknown."""
-    from souvenance.adapters.model.budget import ModelBudget
+    from souvenance.adapters.model.calls import ModelBudget
 
     budget = budget_of(configuration)
     file = Settings(configuration.store).model_spend

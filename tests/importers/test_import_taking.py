@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from importers.exports import ANN, NOW, conversation, memory, said, written
 from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
-from souvenance.adapters.importers.markdown import Markdown
+from souvenance.adapters.importers.note_folders import Markdown
 from souvenance.agents.import_memory import ImportTerms, Taking
 from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning

@@ -25,6 +25,7 @@ from souvenance.domain.directory import (
     MEMBER,
     PEER,
     PICK,
+    REASONING,
     SCOPE,
     SESSION,
     WEBHOOK,
@@ -32,7 +33,6 @@ from souvenance.domain.directory import (
     Entry,
     Membership,
 )
-from souvenance.domain.jobs import REASONING
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, Tampered

@@ -25,8 +25,18 @@ from souvenance.core.conversation.compartments import Changes, everywhere, is_of
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
 from souvenance.core.conversation.messages import find_message, owe_summaries
 from souvenance.core.request_context import RequestContext
-from souvenance.domain.directory import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
-from souvenance.domain.jobs import DREAM, Job
+from souvenance.domain.directory import (
+    DREAM,
+    FORMER,
+    MEMBER,
+    PEER,
+    PICK,
+    SCOPE,
+    SESSION,
+    WORKSPACE,
+    Entry,
+    Job,
+)
 from souvenance.domain.line import CARD, LinePlace
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound

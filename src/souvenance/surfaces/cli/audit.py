@@ -20,9 +20,8 @@ from souvenance.errors import BrokenAuditChain, IntegrityError, InvalidInput
 from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
 from souvenance.surfaces.cli.output import counted, progress, say
-from souvenance.surfaces.cli.session import Shell, mend
+from souvenance.surfaces.cli.session import ACCESS, OPERATE, Command, Group, Shell, mend, pass_shell
 
 _PAGE = 1000
 

@@ -7,8 +7,7 @@ import click
 from souvenance.errors import Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import REMEMBER, Command, pass_shell
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import REMEMBER, Command, Shell, pass_shell
 
 _SECONDS = 10
 

@@ -15,9 +15,8 @@ from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
 from souvenance.surfaces.cli.output import counted, say, table
-from souvenance.surfaces.cli.session import Shell, what_serves
+from souvenance.surfaces.cli.session import OPERATE, Command, Group, Shell, listens, pass_shell, what_serves
 from souvenance.surfaces.open_memory import OpenMemory
 
 DEFAULT_PORT = 8787

@@ -13,10 +13,9 @@ from souvenance.errors import IntegrityError, StorageBusy, Unavailable, Unsuppor
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import Shell, mend
-from souvenance.surfaces.transfers import Backup
+from souvenance.surfaces.cli.session import DATA, Command, Shell, mend, pass_shell, recipients
+from souvenance.surfaces.open_memory import Backup
 
 
 @click.command("backup", cls=Command, section=DATA)

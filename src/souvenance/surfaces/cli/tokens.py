@@ -19,9 +19,8 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
-from souvenance.surfaces.cli.options import ACCESS, NAMES, SPAN, Group, pass_shell
 from souvenance.surfaces.cli.output import counted, new_file, one_line, table
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import ACCESS, NAMES, SPAN, Group, Shell, pass_shell
 
 
 @click.group("cap", cls=Group, section=ACCESS)

@@ -27,10 +27,9 @@ from souvenance.gate import operations as o
 from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import Shell, file_text
-from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
+from souvenance.surfaces.cli.session import DATA, Command, Shell, file_text, pass_shell, recipients
+from souvenance.surfaces.open_memory import ARCHIVE, KINDS, ArchiveFiles
 
 
 @click.command("export", cls=Command, section=DATA)

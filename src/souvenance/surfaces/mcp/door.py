@@ -29,8 +29,7 @@ from souvenance.surfaces.http.openapi import JSON, Paths, answer, described, ref
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import RequestThreads, credentials_of, refusal
 from souvenance.surfaces.http.routes import REFUSALS
-from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.owner import Task, narrower, person_of
+from souvenance.surfaces.mcp.memory import PersonsMemory, Task, narrower, person_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
