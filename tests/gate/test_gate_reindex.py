@@ -9,7 +9,7 @@ from gate.world import KINDS, World, on_sqlite
 from reference.embedder import ReferenceEmbedder
 from reference.text import UniversalTime
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.core import reindex
+from souvenance.core import embedding
 from souvenance.core.remember import ANALYSIS, analysed, bounds_of
 from souvenance.domain.line import LinePlace
 from souvenance.domain.names import Compartment
@@ -131,7 +131,7 @@ def test_a_worker_leaves_a_store_of_its_own_analysis_alone(make):
 
 
 def test_what_was_interrupted_is_gone_on_with_from_where_it_was(make, monkeypatch):
-    monkeypatch.setattr(reindex, "_AT_ONCE", 2)
+    monkeypatch.setattr(embedding, "_RENEWED_AT_ONCE", 2)
     world = make()
     cap = world.issue()
     for n in range(5):

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from souvenance.core.conversation.compartments import LoggedChanges
-from souvenance.core.reindex import Left, begin, drop_some, left
+from souvenance.core.embedding import Left, begin, drop_some, left
 from souvenance.core.request_context import Services, Trace, opened, whole_history
 from souvenance.core.vault import CompartmentKeys, rewrap
 from souvenance.decoders import settled

@@ -105,10 +105,6 @@ def _whole_compartments(request: m.Status | m.WhoAmI) -> Reach:
     return Reach(whole_compartments=True)
 
 
-def _of_owner(request: m.Invalidate) -> Reach:
-    return Reach(actor=request.owner)
-
-
 def _forgotten(request: m.Forget) -> Reach:
     match request.id, request.namespace, request.owner:
         case str(), None, owner:
@@ -147,10 +143,6 @@ def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,), _detail(duplicate=duplicate)))
-
-
-def texts_put(request: m.Put) -> list[Upcoming]:
-    return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
 
 
 def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
@@ -440,7 +432,7 @@ PUT = declare(
     lambda request: Reach(namespaces=(request.namespace,), session=request.session, writes_line=True),
     writes=True,
     within=True,
-    texts=texts_put,
+    texts=lambda request: [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)],
 )
 GET = declare("memory.get", "get", m.GetAnswer, get, _compartments)
 LINE = declare("memory.line", "get", m.LineAnswer, get_line)
@@ -451,7 +443,7 @@ INVALIDATE = declare(
     "invalidate",
     m.InvalidateAnswer,
     invalidate,
-    _of_owner,
+    lambda request: Reach(actor=request.owner),
     writes=True,
     within=True,
     texts=lambda request: [Upcoming(request.text or "")],

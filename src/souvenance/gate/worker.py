@@ -19,8 +19,7 @@ from souvenance.core.conversation import derive, directory
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.derive import dream
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
-from souvenance.core.embedding import embed_some
-from souvenance.core.reindex import every_compartment, notice, renew_some
+from souvenance.core.embedding import embed_some, every_compartment, notice, renew_some
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.retention import Retention
 from souvenance.decoders import settled

@@ -191,7 +191,11 @@ def doctor(shell: Shell, repair: bool) -> None:
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
-    with progress("lines", len(overview.compartments), item_show_func=_compartment_name) as bar:
+
+    def shown(compartment: m.CompartmentAnswer | None) -> str | None:
+        return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
+
+    with progress("lines", len(overview.compartments), item_show_func=shown) as bar:
         for compartment in overview.compartments:
             bar.update(1, compartment)
             try:
@@ -235,10 +239,6 @@ def _mended(found: Any) -> str:
         f"store and bucket agree: {counted(found.restored, 'line')} restored,"
         f" {counted(found.carried, 'object')} copied, {found.removed} of erased lines removed"
     )
-
-
-def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:
-    return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
 
 
 def _open_to_others(home: Path) -> list[str]:

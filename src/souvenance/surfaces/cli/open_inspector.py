@@ -21,7 +21,7 @@ def open_(shell: Shell, printed: bool) -> None:
     A server must be running. The link works once, within a minute.
     """
     shell.call(o.WHOAMI, m.WhoAmI())
-    server = shell.server or shell.installation().served_at()
+    server = shell.settings.url or shell.installation().served_at()
     if server is None:
         raise Unavailable("no server is running for this data folder", hint="Run 'souvenance serve' first.")
     link = link_to(server, shell.token())

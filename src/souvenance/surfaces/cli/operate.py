@@ -126,7 +126,7 @@ def status(shell: Shell) -> None:
     answer = shell.call(o.STATUS, m.Status())
 
     def rows() -> Iterator[str]:
-        where = shell.server or shell.settings.where
+        where = shell.settings.url or shell.settings.where
         yield f"{where}: workspace {answer.workspace}, owner {answer.owner}"
         yield from (f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces)
         if answer.audit_rows is not None:

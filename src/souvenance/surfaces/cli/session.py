@@ -160,16 +160,11 @@ class Shell:
     @property
     def is_remote(self) -> bool:
         """Whether a server is asked, and not the data folder."""
-        return bool(self.server)
-
-    @property
-    def server(self) -> str | None:
-        """The address of the server that is asked, if any is."""
-        return self.settings.url
+        return bool(self.settings.url)
 
     def _connected(self) -> GateCaller:
         if self._caller is None:
-            if url := self.server:
+            if url := self.settings.url:
                 from souvenance.surfaces.http.client import RemoteGate
 
                 remote = RemoteGate(url)

@@ -169,7 +169,7 @@ def take(
         peer=me.sub if peer is None and by_url else _name(peer or me.sub),
         renamed=peer is not None,
         workspace=shell.workspace,
-        key=_key(key_file),
+        key=os.environ.get("HONCHO_API_KEY") if key_file is None else file_text(key_file),
     )
     reader = shell.transfers.open_source(source, kind, wanted)
     if peer is not None and reader.kind == "honcho":
@@ -194,11 +194,6 @@ def _name(peer: str) -> str:
             "a peer's name may only have letters, digits, '-' and '_'",
             hint="Say whose words they are: --peer NAME.",
         ) from None
-
-
-def _key(file: Path | None) -> str | None:
-    """What opens the source. Raises: InvalidInput."""
-    return os.environ.get("HONCHO_API_KEY") if file is None else file_text(file)
 
 
 def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:
