@@ -101,7 +101,7 @@ def _compartments(request: m.Get | m.List | m.Snapshot) -> Reach:
     return Reach(namespaces=request.namespaces)
 
 
-def _whole_compartments(request: m.Status | m.WhoAmI) -> Reach:
+def _whole_compartments(request: m.Nothing) -> Reach:
     return Reach(whole_compartments=True)
 
 

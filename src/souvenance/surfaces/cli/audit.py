@@ -68,7 +68,7 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
     if rows:
         workspace = named or (saved.workspace if saved else DEFAULT_WORKSPACE)
     else:
-        workspace = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=named).workspace
+        workspace = shell.call(o.CHECKPOINT, m.Nothing(), workspace=named).workspace
     every = [row.row(workspace) for row in found]
     now = verify(workspace, every, saved)
     if claimed is not None:
@@ -117,7 +117,7 @@ def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
 @pass_shell
 def checkpoint(shell: Shell) -> None:
     """Print the log's size and root hash. Keep it on another machine."""
-    answer = shell.call(o.CHECKPOINT, m.AuditCheckpoint())
+    answer = shell.call(o.CHECKPOINT, m.Nothing())
     say(msgspec.json.encode(answer).decode())
 
 
@@ -136,7 +136,7 @@ def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> N
 
 def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = None) -> Iterator[m.AuditRow]:
     """The rows that were there when the reading began, page by page."""
-    size = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=workspace).size
+    size = shell.call(o.CHECKPOINT, m.Nothing(), workspace=workspace).size
     end = size if limit is None else min(size, first + limit)
     while first < end:
         request = m.AuditList(first, min(_PAGE, end - first))
@@ -187,7 +187,7 @@ def _read_rows(path: str) -> list[m.AuditRow]:
 def doctor(shell: Shell, repair: bool) -> None:
     """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
     mended = mend(shell, lambda installation: installation.repair()) if repair else None
-    overview = shell.call(o.COMPARTMENTS, m.Compartments())
+    overview = shell.call(o.COMPARTMENTS, m.Nothing())
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
@@ -215,7 +215,7 @@ def doctor(shell: Shell, repair: bool) -> None:
             findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
         except IntegrityError as error:
             findings.append(f"workspace {workspace!r}: {error.detail}")
-    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
+    if overview.scrub_pending and not shell.call(o.SCRUB, m.Nothing()).scrubbed:
         findings.append("forgotten bytes can't be scrubbed while another process holds the store")
     result = {"lines": lines, "audit_rows": rows, "findings": findings}
     if mended is not None:

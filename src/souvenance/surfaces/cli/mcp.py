@@ -153,7 +153,7 @@ def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Task, Shel
     """Whose memory it is, and for each task a shell with a cap for it alone. Raises: SouvenanceError."""
     from souvenance.surfaces.mcp.memory import TASKS, narrower, person_of
 
-    given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.WhoAmI())
+    given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.Nothing())
     token = shell.token()
     name = reach.peer or given.sub
     own_eyes = tuple(given.via) if name == given.sub else ()

@@ -20,7 +20,7 @@ def open_(shell: Shell, printed: bool) -> None:
 
     A server must be running. The link works once, within a minute.
     """
-    shell.call(o.WHOAMI, m.WhoAmI())
+    shell.call(o.WHOAMI, m.Nothing())
     server = shell.settings.url or shell.installation().served_at()
     if server is None:
         raise Unavailable("no server is running for this data folder", hint="Run 'souvenance serve' first.")

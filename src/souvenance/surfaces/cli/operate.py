@@ -35,7 +35,7 @@ def init(shell: Shell, rebind: bool) -> None:
     shell.makes = True
     installation = shell.installation(rebind=rebind)
     try:
-        shell.call(o.WHOAMI, m.WhoAmI())
+        shell.call(o.WHOAMI, m.Nothing())
     except Unauthenticated:
         shell.renew()
     result = {
@@ -123,7 +123,7 @@ class _ServedFiles:
 @pass_shell
 def status(shell: Shell) -> None:
     """Show what is stored, where and for whom."""
-    answer = shell.call(o.STATUS, m.Status())
+    answer = shell.call(o.STATUS, m.Nothing())
 
     def rows() -> Iterator[str]:
         where = shell.settings.url or shell.settings.where

@@ -27,7 +27,7 @@ from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
-from souvenance.gate.messages import Attenuate, CapAnswer, Compartments, Request, WhoAmI, checked
+from souvenance.gate.messages import Attenuate, CapAnswer, Nothing, Request, checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.operations import COMPARTMENTS, WHOAMI
 from souvenance.gate.token_verifier import Credentials
@@ -136,7 +136,7 @@ class Shell:
 
     def own_workspace(self) -> str:
         """The workspace that the cap of this invocation speaks for. Raises: SouvenanceError."""
-        named: str = self.call(WHOAMI, WhoAmI()).wid
+        named: str = self.call(WHOAMI, Nothing()).wid
         return DEFAULT_WORKSPACE if named == ALL else named
 
     def show(self, answer: Any, text: Callable[[], str | Iterable[str]]) -> None:
@@ -217,7 +217,7 @@ def mend(
     if shell.is_remote:
         raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
     installation = shell.installation(rebuilding=rebuilding)
-    shell.call(COMPARTMENTS, Compartments())
+    shell.call(COMPARTMENTS, Nothing())
     return work(installation)
 
 

@@ -136,7 +136,7 @@ def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, ki
 @pass_shell
 def whoami(shell: Shell) -> None:
     """Show what your token grants, as the gate sees it."""
-    answer = shell.call(o.WHOAMI, m.WhoAmI())
+    answer = shell.call(o.WHOAMI, m.Nothing())
     shell.show(answer, lambda: msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
 
 

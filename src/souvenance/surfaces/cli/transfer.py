@@ -163,7 +163,7 @@ def take(
             raise InvalidInput("an export is always imported as a whole", hint="Leave --dry-run out.")
         import_archive(shell, Path(source).expanduser(), archives, identity=identity)
         return
-    me = shell.call(o.WHOAMI, m.WhoAmI())
+    me = shell.call(o.WHOAMI, m.Nothing())
     by_url = _URL.match(source) is not None
     wanted = Wanted(
         peer=me.sub if peer is None and by_url else _name(peer or me.sub),

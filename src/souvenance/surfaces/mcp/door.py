@@ -170,7 +170,7 @@ class _Endpoint:
                 hint="Narrow it with its holder key to a bearer cap: 'souvenance cap attenuate'.",
             )
         credentials = Credentials(given.token)
-        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
+        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.Nothing)
         person, token = person_of(cap), given.token or ""
 
         async def ask(task: Task, operation: Operation, message: m.Request) -> Any:
