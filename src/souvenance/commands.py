@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     import click
 
-    from souvenance.adapters.backup import KeptStore
     from souvenance.adapters.readable_export import Exports
     from souvenance.config import Settings
+    from souvenance.domain.archive_records import KeptStore
     from souvenance.domain.imports import ImportReader, Upload, Wanted
     from souvenance.errors import SouvenanceError
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from souvenance.agents.archives import ReadsArchive, WritesArchive
+from souvenance.domain.archive_records import KeptStore
 from souvenance.domain.imports import ImportReader, Upload, Wanted
 from souvenance.errors import SouvenanceError
 
@@ -95,22 +96,6 @@ class ArchiveFiles(Protocol):
     def is_archive(self, path: Path | Upload) -> bool: ...
 
 
-class Backup(Protocol):
-    """What a backup holds."""
-
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def lines(self) -> int: ...
-
-    @property
-    def files(self) -> tuple[str, ...]: ...
-
-    @property
-    def bytes(self) -> int: ...
-
-
 class Transfers(Protocol):
     """It loads what a command or a page needs when that is used."""
 
@@ -125,9 +110,9 @@ class Transfers(Protocol):
 
     def back_up(
         self, settings: Any, target: Path, *, recipients: Sequence[str], with_keys: bool, allow_empty: bool
-    ) -> Backup: ...
+    ) -> KeptStore: ...
 
-    def restore(self, source: Path, home: Path, *, identity: Path | None) -> Backup: ...
+    def restore(self, source: Path, home: Path, *, identity: Path | None) -> KeptStore: ...
 
     def move(
         self, source: str, target: str, *, vectors: str, report: Callable[[Any], None]

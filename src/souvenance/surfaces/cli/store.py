@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
+from souvenance.domain.archive_records import KeptStore
 from souvenance.errors import IntegrityError, StorageBusy, Unavailable, Unsupported
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.output import counted, progress
 from souvenance.surfaces.cli.session import DATA, Command, Shell, mend, pass_shell, recipients
-from souvenance.surfaces.open_memory import Backup
 
 
 @click.command("backup", cls=Command, section=DATA)
@@ -65,7 +65,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     shell.show(result, rows)
 
 
-def _contents(file: Path, kept: Backup) -> dict[str, Any]:
+def _contents(file: Path, kept: KeptStore) -> dict[str, Any]:
     return {
         "file": str(file),
         "lines": kept.lines,

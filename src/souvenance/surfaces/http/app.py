@@ -72,15 +72,12 @@ class Door(Protocol):
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         """What the door answers; every path of it is its own."""
-        ...
 
     def described(self) -> Paths:
         """What OpenAPI says of it: all that it answers programs."""
-        ...
 
     def open(self) -> AbstractAsyncContextManager[None]:
         """Holds what the door needs while the server runs; entered once, in the server's event loop."""
-        ...
 
 
 def make_app(

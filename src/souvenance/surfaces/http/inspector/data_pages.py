@@ -74,7 +74,6 @@ class DataFiles(Protocol):
 
     def back_up(self, target: Path, *, recipients: Sequence[str]) -> Any:
         """Write a backup of the installation into a new file. Raises: SouvenanceError."""
-        ...
 
 
 class DataPages:
