@@ -34,7 +34,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 4_835,
+    "lines of the inspector": 4_834,
     "lines of integrations": 1_061,
     "lines without these two": 61_730,
     "files": 330,

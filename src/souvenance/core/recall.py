@@ -10,6 +10,7 @@ the query asks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -203,19 +204,14 @@ def _opened_page(
     found: list[OpenLine | None] = []
     size = 0
     for sealed in lines:
-        line = _opened_if_whole(sealed, compartments[sealed.compartment.namespace])
-        size += 0 if line is None else len(line.text.encode())
+        line = None  # One that does not open is in the list all the same, and so is that it does not.
+        with suppress(Tampered):
+            line = opened(sealed, compartments[sealed.compartment.namespace])
+            size += len(line.text.encode())
         if found and size > LIST_TEXT_BYTES:
             break
         found.append(line)
     return found
-
-
-def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> OpenLine | None:
-    try:
-        return opened(sealed, keys)
-    except Tampered:
-        return None  # It is in the list all the same, and so is that it does not open.
 
 
 def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
