@@ -35,8 +35,8 @@ _FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {one.kind: one
 _ENDINGS = {
     ".jsonl": json_files.JSONL,
     ".ndjson": json_files.JSONL,
-    ".md": note_folders.KIND,
-    ".markdown": note_folders.KIND,
+    ".md": note_folders.MARKDOWN,
+    ".markdown": note_folders.MARKDOWN,
     ".af": agent_memory.LETTA,
 }
 _URL = re.compile(r"https?://", re.IGNORECASE)

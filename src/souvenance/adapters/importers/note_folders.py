@@ -23,7 +23,7 @@ from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped
 from souvenance.errors import ImportUnreadable
 
-KIND = "markdown"
+MARKDOWN = "markdown"
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
@@ -47,7 +47,7 @@ class MarkdownNote(Struct, frozen=True):
 
 
 class Markdown(source.FileReader):
-    kind = KIND
+    kind = MARKDOWN
 
     def records(self) -> Iterator[Record]:
         name, ids, peer = self._path.name, source.Counted(), self._wanted.peer

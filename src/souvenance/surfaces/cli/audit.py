@@ -21,7 +21,16 @@ from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.output import counted, progress, say
-from souvenance.surfaces.cli.session import ACCESS, OPERATE, Command, Group, Shell, mend, pass_shell
+from souvenance.surfaces.cli.session import (
+    ACCESS,
+    EXISTING_FILE,
+    OPERATE,
+    Command,
+    Group,
+    Shell,
+    mend,
+    pass_shell,
+)
 
 _PAGE = 1000
 
@@ -42,25 +51,17 @@ def list_(shell: Shell, first: int, limit: int | None) -> None:
 
 
 @audit.command("verify")
-@click.option(
-    "--checkpoint", type=click.Path(exists=True, dir_okay=False), help="A checkpoint that you saved."
-)
-@click.option(
-    "--rows",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A saved 'audit list --json', instead of the log.",
-)
-@click.option(
-    "--receipt", type=click.Path(exists=True, dir_okay=False), help="A receipt that 'forget' wrote."
-)
+@click.option("--checkpoint", type=EXISTING_FILE, help="A checkpoint that you saved.")
+@click.option("--rows", type=EXISTING_FILE, help="A saved 'audit list --json', instead of the log.")
+@click.option("--receipt", type=EXISTING_FILE, help="A receipt that 'forget' wrote.")
 @pass_shell
-def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str | None) -> None:
+def verify_(shell: Shell, checkpoint: Path | None, rows: Path | None, receipt: Path | None) -> None:
     """Verify the log, and with it a checkpoint or a receipt.
 
     With --checkpoint, check that the log only grew since. With --receipt, check that the log records the
     deletion, and who signed it. With --rows, only the given files are read, so no signature is checked.
     """
-    text = Path(receipt).read_text("utf-8", "replace").strip() if receipt else None
+    text = receipt.read_text("utf-8", "replace").strip() if receipt else None
     claimed = receipts.read_unverified(text) if text is not None else None
     saved = _read_checkpoint(checkpoint) if checkpoint else None
     named = shell.workspace if claimed is None else claimed.workspace
@@ -161,9 +162,9 @@ def _row_line(row: m.AuditRow) -> str:
     return f"{row.seq:>6}  {when}  {row.actor}  {row.operation}{places}  {row.outcome}"
 
 
-def _read_checkpoint(path: str) -> Checkpoint:
+def _read_checkpoint(path: Path) -> Checkpoint:
     try:
-        saved = msgspec.json.decode(Path(path).read_bytes(), type=settled(m.CheckpointAnswer))
+        saved = msgspec.json.decode(path.read_bytes(), type=settled(m.CheckpointAnswer))
         return Checkpoint(saved.workspace, saved.size, bytes.fromhex(saved.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput(
@@ -171,11 +172,10 @@ def _read_checkpoint(path: str) -> Checkpoint:
         ) from None
 
 
-def _read_rows(path: str) -> list[m.AuditRow]:
+def _read_rows(path: Path) -> list[m.AuditRow]:
     try:
         return [
-            msgspec.json.decode(line, type=settled(m.AuditRow))
-            for line in Path(path).read_bytes().splitlines()
+            msgspec.json.decode(line, type=settled(m.AuditRow)) for line in path.read_bytes().splitlines()
         ]
     except msgspec.MsgspecError as error:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None

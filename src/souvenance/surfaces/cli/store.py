@@ -15,7 +15,7 @@ from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import DATA, Command, Shell, mend, pass_shell, recipients
+from souvenance.surfaces.cli.session import DATA, EXISTING_FILE, Command, Shell, mend, pass_shell, recipients
 
 
 @click.command("backup", cls=Command, section=DATA)
@@ -43,12 +43,8 @@ def backup(
 
 
 @click.command("restore", cls=Command, section=DATA)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--identity",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The age key that decrypts the backup.",
-)
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--identity", type=EXISTING_FILE, help="The age key that decrypts the backup.")
 @pass_shell
 def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     """Restore the data folder from a backup. The folder must be empty."""
