@@ -36,11 +36,11 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 4_834,
     "lines of integrations": 1_061,
-    "lines without these two": 61_730,
-    "files": 330,
+    "lines without these two": 61_574,
+    "files": 329,
     "modules with a single importer": 60,
     "regexes": 297,
-    "lines of language": 3_203,
+    "lines of language": 3_201,
     "regexes of language": 116,
     "words of language": 5_917,
 }
