@@ -11,11 +11,10 @@ if TYPE_CHECKING:
 
     import click
 
-    from souvenance.adapters.backup import KeptStore
     from souvenance.adapters.readable_export import Exports
     from souvenance.config import Settings
-    from souvenance.domain.imports import ImportReader, Wanted
-    from souvenance.domain.uploads import Upload
+    from souvenance.domain.archive_records import KeptStore
+    from souvenance.domain.imports import ImportReader, Upload, Wanted
     from souvenance.errors import SouvenanceError
 
 
@@ -31,7 +30,7 @@ def main() -> None:
 def command_line() -> click.Group:
     """All of `souvenance`'s commands. Those of `surfaces/cli` are found where they are declared."""
     from souvenance.surfaces.cli.main import cli
-    from souvenance.surfaces.cli.options import ACCESS, OPERATE
+    from souvenance.surfaces.cli.session import ACCESS, OPERATE
 
     cli.add(OPERATE, "hermes", _hermes_commands)
     cli.add(ACCESS, "login", lambda: _hermes_commands().commands["login"])

@@ -39,7 +39,7 @@ class ModelEndpoint(Struct, frozen=True):
 
 
 class ModelSettings(Struct, frozen=True):
-    """What is asked of language models, and what may be spent on them."""
+    """What is asked of models, and what may be spent on them. `settings` tells what each setting means."""
 
     endpoints: Mapping[str, ModelEndpoint] = {}
     """The endpoint of each task; what has none is done by rule."""
@@ -48,11 +48,8 @@ class ModelSettings(Struct, frozen=True):
     """What may be spent on the account of one workspace."""
     timeout_seconds: int = 120
     context_tokens: int = 8192
-    """How much a model reads and writes at once."""
     quiet_seconds: int = 60
-    """How long a session must be quiet before a model reads what is new in it."""
     price: str = ""
-    """What a million tokens cost, as people are told."""
 
 
 class HostProgram(Struct, frozen=True):
@@ -65,36 +62,27 @@ class HostProgram(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """How an installation is configured."""
+    """How an installation is configured. `settings` tells what each setting means."""
 
     home: Path
     limits: Limits = field(default_factory=Limits)
     webhook_secret: str | None = None
-    """What webhooks are signed with; None for the secret in the data folder."""
     webhook_private: bool = False
-    """Whether webhooks may go to addresses that are not public."""
     model: ModelSettings = ModelSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     chat: ChatSettings = ChatSettings()
     public_url: str | None = None
-    """The origin that clients know this server by; None for the one that each request names."""
     objects: str | None = None
-    """The bucket or folder where lines are kept a second time; None for none."""
     telemetry: TelemetrySettings = TelemetrySettings()
     store: str | None = None
-    """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
     vectors: str = AUTO
-    """How vectors are kept: one of `VECTORS`."""
     index_mb: int = 256
-    """How much of the search index a process keeps in memory."""
     zone: tzinfo | None = None
     """Where people live whose days are spoken of; None for the zone of this machine."""
     host: HostProgram | None = None
     """The program that this runs in; None for one that has no turns."""
     url: str | None = None
-    """The server to use instead of the data folder."""
     cap: str | None = None
-    """The capability token, or `@` and its file; None for the owner's."""
     given: Mapping[str, s.Given] = {}
     """What was given, by the names of settings, and where."""
 

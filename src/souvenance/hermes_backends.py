@@ -227,7 +227,7 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
 
 def _spent(configuration: Configuration) -> tuple[Spent, str]:
     """What a model cost today, or why that is unknown."""
-    from souvenance.adapters.model.budget import ModelBudget
+    from souvenance.adapters.model.calls import ModelBudget
 
     budget = budget_of(configuration)
     file = Settings(configuration.store).model_spend
@@ -339,7 +339,7 @@ def _looked_at(
     configuration: Configuration, environment: Mapping[str, str], token: Callable[[], str] | None
 ) -> tuple[bool | None, str]:
     """Whether memory answers who a token is, or what it knows of the agent; and what to say of it."""
-    from souvenance.gate.messages import WhoAmI
+    from souvenance.gate.messages import Nothing
     from souvenance.gate.operations import WHOAMI
     from souvenance.hermes.identity import agent_peer
     from souvenance.surfaces.http.client import NO_SUCH_PATH
@@ -351,7 +351,7 @@ def _looked_at(
         backend = open_backend(impatient, token, environment=environment)
         try:
             if backend.tokens.capped:
-                backend.gate.call(WHOAMI, backend.tokens.itself(), WhoAmI())
+                backend.gate.call(WHOAMI, backend.tokens.itself(), Nothing())
             else:
                 peer = agent_peer(configuration)
                 asked = ReadCard(workspace_id=configuration.workspace, peer_id=peer)

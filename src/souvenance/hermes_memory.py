@@ -30,9 +30,8 @@ from souvenance.hermes.setup.commands import CommandContext, HermesCommand, pass
 from souvenance.hermes.setup.console import is_kept, owner_of
 from souvenance.hermes_backends import asked, reached
 from souvenance.surfaces.cli import memory
-from souvenance.surfaces.cli.options import LINE_ID
 from souvenance.surfaces.cli.output import Record, shown, yes_option
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import LINE_ID, Shell
 
 _NOTHING = "Nothing is remembered yet. Start a conversation and tell it something: hermes"
 _NO_MATCH = "Memory adds nothing to that message."

@@ -426,7 +426,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
         raise Misconfigured(
             "a model is configured, and httpx is not installed", hint=f"Run: {install('client')}"
         ) from None
-    from souvenance.adapters.model.budget import ModelBudget
+    from souvenance.adapters.model.calls import ModelBudget
     from souvenance.adapters.model.reasoner import ModelReasoner
 
     made: dict[ModelEndpoint, Endpoint] = {}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from souvenance.surfaces.http.oauth import pages
-from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, Consent
+from souvenance.surfaces.http.oauth import messages
+from souvenance.surfaces.http.oauth.messages import ANOTHER_DEVICE, Consent
 
 POSTED = "/posted"
 
@@ -23,7 +23,7 @@ SHOWN = set()
 
 def html(template, **values):
     SHOWN.add(template)
-    return pages.page(template, **values).body.decode()
+    return messages.page(template, **values).body.decode()
 
 
 def sign_in(**values):
@@ -44,7 +44,7 @@ def consent(view, trouble=""):
 
 def notice(title, text):
     SHOWN.add("page.html")
-    return pages.notice(title, text).body.decode()
+    return messages.notice(title, text).body.decode()
 
 
 KNOWN = Consent(

@@ -15,10 +15,10 @@ from starlette.routing import Route
 from browser.axe import troubles_of
 from browser.samples import KNOWN, POSTED, SAMPLES, SHOWN, STRANGER, consent, notice
 from running import running
-from souvenance.surfaces.http.oauth import pages
+from souvenance.surfaces.http.oauth import messages
 
 POLICY = (
-    f"default-src 'none'; style-src {pages.STYLE_SOURCE}; form-action 'self'; base-uri 'none'; "
+    f"default-src 'none'; style-src {messages.STYLE_SOURCE}; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
 HEADERS = {"content-security-policy": POLICY}
@@ -86,7 +86,7 @@ def test_axe_finds_nothing_against_a_page(site, window, name):
 
 def test_there_is_a_sample_of_every_page():
     """And so axe has seen each: a page that only says something is a notice, whatever it says."""
-    found = {one.name for one in Path(pages.__file__).parent.glob("templates/*.html")}
+    found = {one.name for one in Path(messages.__file__).parent.glob("templates/*.html")}
     assert found - {"trouble.html"} == SHOWN
 
 

@@ -217,7 +217,7 @@ def test_what_names_somebody_beside_a_bad_cap_is_denied_with_the_reason(stage):
 def test_a_revoked_cap_chats_no_more(stage):
     ann = stage.mint("ann")
     assert stage.say(ann, "hi").status_code == 200
-    jti = stage.installation.gate.call(o.WHOAMI, Credentials(ann), m.WhoAmI()).jti
+    jti = stage.installation.gate.call(o.WHOAMI, Credentials(ann), m.Nothing()).jti
     stage.installation.gate.call(o.REVOKE, Credentials(stage.installation.owner_cap), m.Revoke(jti=jti))
     refused = stage.say(ann, "hi")
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, "cap_revoked")

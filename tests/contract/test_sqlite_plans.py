@@ -15,9 +15,8 @@ from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
 from souvenance.adapters.sql.terms import SIZE
 from souvenance.domain.audit import MAKES_TOKENS
-from souvenance.domain.directory import MEMBER, PEER
+from souvenance.domain.directory import DERIVE, MEMBER, PEER, REASONING, Job
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
-from souvenance.domain.jobs import DERIVE, REASONING, Job
 from souvenance.domain.retention import Aged, Hidden
 from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery, WantedRows
 

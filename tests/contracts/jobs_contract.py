@@ -10,7 +10,17 @@ from msgspec.structs import replace
 
 from contracts.store_scenes import THREADS, TWINS, GiveUp
 from contracts.threads import in_many_threads
-from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, MOST_FAILED, REASONING, SUMMARISE, Job, Tally, Task
+from souvenance.domain.directory import (
+    DELIVER,
+    DERIVE,
+    DREAM,
+    MOST_FAILED,
+    REASONING,
+    SUMMARISE,
+    Job,
+    Tally,
+    Task,
+)
 from souvenance.ports.store import Store, Transaction
 
 HOME = "acme"

@@ -46,8 +46,7 @@ from contracts.store_scenes import (
 from contracts.threads import in_many_threads
 from souvenance.domain import audit
 from souvenance.domain.change_feed import Saying
-from souvenance.domain.directory import MEMBER, PEER, Entry, Membership
-from souvenance.domain.jobs import Task
+from souvenance.domain.directory import MEMBER, PEER, Entry, Membership, Task
 from souvenance.errors import StorageUnavailable
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import Store, Transaction, WrappedKey

@@ -12,8 +12,7 @@ from souvenance.domain import audit, ulid
 from souvenance.domain.audit import Event
 from souvenance.domain.capability import Revocation
 from souvenance.domain.change_feed import Saying, TermsChange
-from souvenance.domain.directory import MEMBER, PEER, Entry, Membership
-from souvenance.domain.jobs import DERIVE, Job
+from souvenance.domain.directory import DERIVE, MEMBER, PEER, Entry, Job, Membership
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.directory import Batch

@@ -25,7 +25,7 @@ from souvenance.adapters.word_tables import TokenCounter
 from souvenance.core.conversation.derive import keep_statements, read_passage
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.vault import Vault
-from souvenance.domain.jobs import DERIVE
+from souvenance.domain.directory import DERIVE
 from souvenance.domain.policy import Scope
 from souvenance.gate.worker import LEASE_MS, Worker
 from surfaces.door import serving, souvenance

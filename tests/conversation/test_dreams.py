@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from souvenance.core.conversation.dream import dream
+from souvenance.core.conversation.derive import dream
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.policy import Scope
 

@@ -46,7 +46,7 @@ def tidy(world):
 
 
 def waiting(world, cap):
-    return world.call(o.STATUS, cap, m.Status()).waiting
+    return world.call(o.STATUS, cap, m.Nothing()).waiting
 
 
 @pytest.mark.parametrize("damaged", [_AT_ONCE, _AT_ONCE + 1, 3 * _AT_ONCE])

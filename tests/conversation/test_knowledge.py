@@ -24,7 +24,7 @@ def owner(stage):
 def known(stage, **cap):
     """What a status says of it to the holder of such a cap, or else to the installation's owner."""
     asks = stage.world.issue(**cap) if cap else stage.owner_cap
-    return stage.world.call(o.STATUS, asks, m.Status()).conclusions
+    return stage.world.call(o.STATUS, asks, m.Nothing()).conclusions
 
 
 def test_where_nothing_is_known_a_status_says_so(stage):

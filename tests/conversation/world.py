@@ -15,7 +15,7 @@ import httpx
 
 from gate.world import World, on_sqlite
 from processes import PATIENCE_SECONDS
-from souvenance.domain.jobs import DELIVER
+from souvenance.domain.directory import DELIVER
 from souvenance.gate.worker import Worker
 from souvenance.ports.webhook_sender import Undelivered
 from souvenance.surfaces.http.app import make_app

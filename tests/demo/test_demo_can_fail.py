@@ -8,6 +8,9 @@ import subprocess
 import pytest
 
 from souvenance.surfaces.cli.demo.stage import (
+    ALLERGY,
+    STEPS,
+    TRIP,
     CheckFailed,
     DemoStep,
     Ran,
@@ -21,7 +24,6 @@ from souvenance.surfaces.cli.demo.stage import (
     same,
     summary,
 )
-from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 
 SABOTAGE = """
 from souvenance.adapters.sql.sqlite import SqliteEngine

@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from souvenance.surfaces.cli.demo.story import STEPS
+from souvenance.surfaces.cli.demo.stage import STEPS
 
 
 def test_in_an_environment_of_foreign_settings_alone_every_step_is_ok_and_nothing_is_left(

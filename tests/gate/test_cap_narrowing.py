@@ -106,7 +106,7 @@ def check_made(operation, parent, request):
         assert opens or oracle.wider(asked, cap.claims)
         return
     assert within(said_by(made), cap.claims)
-    assert world.code(o.WHOAMI, made, m.WhoAmI()) in ("ok", "cap_data_class_mismatch")
+    assert world.code(o.WHOAMI, made, m.Nothing()) in ("ok", "cap_data_class_mismatch")
 
 
 @PROPERTY
@@ -127,7 +127,7 @@ def test_a_block_forged_with_the_right_key_is_believed_only_if_it_narrows(parent
     world = World()
     cap = world.issue(**parent)
     forged = world.child(cap, **changes)
-    believed = world.code(o.WHOAMI, forged, m.WhoAmI()) != "cap_sig_invalid"
+    believed = world.code(o.WHOAMI, forged, m.Nothing()) != "cap_sig_invalid"
     assert believed is within(forged.claims, cap.claims)
 
 
@@ -140,7 +140,7 @@ def test_no_link_of_a_chain_widens_what_any_link_before_it_allowed(parent, chain
     for changes in chain:
         cap = world.child(cap, **changes)
         links.append(cap.claims)
-    if world.code(o.WHOAMI, cap, m.WhoAmI()) != "cap_sig_invalid":
+    if world.code(o.WHOAMI, cap, m.Nothing()) != "cap_sig_invalid":
         assert all(within(later, earlier) for earlier, later in combinations(links, 2))
 
 
@@ -172,16 +172,16 @@ WIDER = {
 def test_a_holder_can_not_help_itself_to(wish):
     world = World()
     parent = world.issue(ops=["get"], namespaces_allowed=["travel"], sessions=["s1"])
-    assert world.code(o.WHOAMI, world.child(parent), m.WhoAmI()) == "ok"
-    assert world.code(o.WHOAMI, world.child(parent, **WIDER[wish]), m.WhoAmI()) == "cap_sig_invalid"
+    assert world.code(o.WHOAMI, world.child(parent), m.Nothing()) == "ok"
+    assert world.code(o.WHOAMI, world.child(parent, **WIDER[wish]), m.Nothing()) == "cap_sig_invalid"
 
 
 def test_who_looks_through_someone_can_not_make_a_cap_that_acts_for_them():
     world = World()
     parent = world.issue(via=["bob"])
     for wish in ({"peers": ["bob"], "via": []}, {"sub": "bob"}, {"via": ["bob", "carol"]}):
-        assert world.code(o.WHOAMI, world.child(parent, **wish), m.WhoAmI()) == "cap_sig_invalid"
-    assert world.call(o.WHOAMI, world.child(parent, sub="alice"), m.WhoAmI()).via == ["bob"]
+        assert world.code(o.WHOAMI, world.child(parent, **wish), m.Nothing()) == "cap_sig_invalid"
+    assert world.call(o.WHOAMI, world.child(parent, sub="alice"), m.Nothing()).via == ["bob"]
 
 
 def test_a_cap_made_for_another_actor_inherits_nobody_s_eyes():
@@ -189,7 +189,7 @@ def test_a_cap_made_for_another_actor_inherits_nobody_s_eyes():
     parent = world.issue(peers=["bob"], via=["carol"])
     for asked, via in (({}, ["carol"]), ({"sub": "bob"}, []), ({"sub": "bob", "via": ("carol",)}, ["carol"])):
         made = world.call(o.ATTENUATE, parent, m.Attenuate(**asked)).cap
-        assert world.call(o.WHOAMI, made, m.WhoAmI()).via == via
+        assert world.call(o.WHOAMI, made, m.Nothing()).via == via
 
 
 @pytest.mark.parametrize("name", ["*", "@sessions", ""])
@@ -203,7 +203,7 @@ def test_what_a_child_gave_up_its_own_child_does_not_get_back():
     world = World()
     first = world.issue(ops=["get", "put"])
     second = world.child(first, ops=["get"])
-    assert world.code(o.WHOAMI, world.child(second, ops=["get", "put"]), m.WhoAmI()) == "cap_sig_invalid"
+    assert world.code(o.WHOAMI, world.child(second, ops=["get", "put"]), m.Nothing()) == "cap_sig_invalid"
 
 
 def test_a_cap_of_the_session_called_all_is_not_a_cap_of_all_sessions():
@@ -263,7 +263,7 @@ def test_a_block_signed_by_anyone_but_the_holder_is_refused():
     parent, other = world.issue(), world.issue()
     stolen = world.child(other)
     mixed = "~".join([parent.blocks[0], stolen.blocks[1], b64(stolen.secret.private_bytes_raw())])
-    assert world.code(o.WHOAMI, mixed, m.WhoAmI()) == "cap_sig_invalid"
+    assert world.code(o.WHOAMI, mixed, m.Nothing()) == "cap_sig_invalid"
 
 
 def test_a_chain_has_an_end():
@@ -271,8 +271,8 @@ def test_a_chain_has_an_end():
     cap = world.issue()
     for _ in range(MAX_BLOCKS - 1):
         cap = world.child(cap)
-    assert world.code(o.WHOAMI, cap, m.WhoAmI()) == "ok"
-    assert world.code(o.WHOAMI, world.child(cap), m.WhoAmI()) == "cap_malformed"
+    assert world.code(o.WHOAMI, cap, m.Nothing()) == "ok"
+    assert world.code(o.WHOAMI, world.child(cap), m.Nothing()) == "cap_malformed"
     assert world.code(o.ATTENUATE, cap, m.Attenuate(ops=())) != "ok"
 
 

@@ -10,7 +10,7 @@ from souvenance.gate import operations as o
 
 
 def whoami(world, cap):
-    return world.code(o.WHOAMI, cap, m.WhoAmI())
+    return world.code(o.WHOAMI, cap, m.Nothing())
 
 
 def revoke(world, cap, **named):

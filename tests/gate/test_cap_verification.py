@@ -81,7 +81,7 @@ def test_no_cap_is_minted_that_is_too_long_to_be_read():
     request = m.Mint(sub="alice", ops=("get",), namespaces_allowed=("travel",), peers=names)
     assert world.code(o.MINT, world.operator(), request) == "cap_scope_mismatch"
     fewer = m.Mint(sub="alice", ops=("get",), namespaces_allowed=("travel",), peers=names[:20])
-    assert world.call(o.WHOAMI, world.call(o.MINT, world.operator(), fewer).cap, m.WhoAmI())
+    assert world.call(o.WHOAMI, world.call(o.MINT, world.operator(), fewer).cap, m.Nothing())
 
 
 @pytest.mark.parametrize("before", ["", "~", caps.SIGNED_IN])
@@ -135,7 +135,7 @@ def test_without_namespaces_no_compartment_is_open(compartments):
     assert world.texts(cap, "Chengdu") == []
     assert world.ids(cap) == []
     assert world.call(o.SNAPSHOT, cap, m.Snapshot()).profile == ""
-    assert world.call(o.STATUS, cap, m.Status()).namespaces == []
+    assert world.call(o.STATUS, cap, m.Nothing()).namespaces == []
     for operation, request in (
         (o.PUT, m.Put(text="x", namespace="travel")),
         (o.GET, m.Get(namespaces=("travel",))),
@@ -217,7 +217,7 @@ def test_minting_for_a_holder_key_that_is_none_is_the_request_s_fault(field):
 def test_whoami_tells_what_the_cap_grants_and_needs_no_right():
     world = World()
     cap = world.issue(ops=[], namespaces_allowed=["work", "travel"], peers=["bob"], sessions=["s1"])
-    told = world.call(o.WHOAMI, cap, m.WhoAmI())
+    told = world.call(o.WHOAMI, cap, m.Nothing())
     assert (told.sub, told.wid, told.ops, told.data_class) == ("alice", "default", [], "memory")
     assert (told.namespaces_allowed, told.peers, told.sessions) == (["travel", "work"], ["bob"], ["s1"])
     assert (told.jti, told.exp, told.bound) == (cap.jti, cap.claims["exp"], False)

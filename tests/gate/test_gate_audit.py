@@ -67,21 +67,21 @@ def requests(line, receipt):
         o.SNAPSHOT: m.Snapshot(),
         o.INVALIDATE: m.Invalidate(line, "Trip to Xi'an"),
         o.FORGET: m.Forget(id=line),
-        o.STATUS: m.Status(),
-        o.CHAT: m.WhoAmI(),
+        o.STATUS: m.Nothing(),
+        o.CHAT: m.Nothing(),
         o.MINT: m.Mint(sub="owner", ops=("get",), namespaces_allowed=("travel",)),
         o.ATTENUATE: m.Attenuate(ops=("get",)),
         o.REVOKE: m.Revoke(jti=NOWHERE),
-        o.WHOAMI: m.WhoAmI(),
+        o.WHOAMI: m.Nothing(),
         o.AUDIT: m.AuditList(),
-        o.CHECKPOINT: m.AuditCheckpoint(),
+        o.CHECKPOINT: m.Nothing(),
         o.PROOF: m.AuditProof(old=0),
         o.VERIFY_RECEIPT: m.VerifyReceipt(receipt),
         o.ROTATE: m.RotateKeys(),
-        o.COMPARTMENTS: m.Compartments(),
+        o.COMPARTMENTS: m.Nothing(),
         o.EXAMINE: m.Examine("default", "owner", "travel"),
         o.RECONCILE: m.Reconcile("default"),
-        o.SCRUB: m.Scrub(),
+        o.SCRUB: m.Nothing(),
         o.REINDEX: m.Reindex(),
     }
 
@@ -170,7 +170,7 @@ def test_failed_work_stores_nothing_but_its_row():
     cap = world.issue()
     world.code(o.PUT, cap, m.Put(text="x" * 101, namespace="travel"))
     assert world.ids(cap) == []
-    assert world.call(o.STATUS, cap, m.Status()).namespaces == []
+    assert world.call(o.STATUS, cap, m.Nothing()).namespaces == []
 
 
 def test_a_refused_request_names_the_compartment_it_reached_for():

@@ -159,7 +159,7 @@ def test_a_vector_is_made_once_whoever_asks_and_stored_by_the_work_behind_the_re
     assert matched(world, cap) == [SHARES_NO_WORD]
     embed_all(world)
     assert len(world.services.meaning.embedder.passages_made) == 1
-    assert world.call(o.STATUS, cap, m.Status()).waiting == 0
+    assert world.call(o.STATUS, cap, m.Nothing()).waiting == 0
     assert matched(world, cap) == [SHARES_NO_WORD]
     assert len(world.services.meaning.embedder.passages_made) == 1
 

@@ -16,7 +16,7 @@ def slow_world(most=3):
 
 
 def ask(world, cap):
-    return world.code(o.WHOAMI, cap, m.WhoAmI())
+    return world.code(o.WHOAMI, cap, m.Nothing())
 
 
 def test_a_cap_may_ask_so_often_in_a_minute_and_then_not():
@@ -32,7 +32,7 @@ def test_the_refusal_says_how_long_to_wait(ms, wait):
     world.clock.advance(ms=ms)
     ask(world, cap)
     with pytest.raises(RateLimited) as refused:
-        world.call(o.WHOAMI, cap, m.WhoAmI())
+        world.call(o.WHOAMI, cap, m.Nothing())
     assert refused.value.retry_after == wait
 
 
@@ -42,7 +42,7 @@ def test_whoever_waits_as_long_as_told_is_let_in_again():
     world.clock.advance(ms=12_345)
     ask(world, cap)
     with pytest.raises(RateLimited) as refused:
-        world.call(o.WHOAMI, cap, m.WhoAmI())
+        world.call(o.WHOAMI, cap, m.Nothing())
     world.clock.advance(seconds=refused.value.retry_after)
     assert ask(world, cap) == "ok"
 

@@ -86,7 +86,7 @@ def of_another_compartment(attempt):
 
 
 def too_often(attempt):
-    attempt.world.call(o.WHOAMI, attempt.world.issue(jti=attempt.claims["jti"]), m.WhoAmI())
+    attempt.world.call(o.WHOAMI, attempt.world.issue(jti=attempt.claims["jti"]), m.Nothing())
 
 
 def too_long(attempt):

@@ -9,7 +9,7 @@ from gate.world import KINDS, World, on_sqlite
 from reference.embedder import ReferenceEmbedder
 from reference.text import UniversalTime
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.core import reindex
+from souvenance.core import embedding
 from souvenance.core.remember import ANALYSIS, analysed, bounds_of
 from souvenance.domain.line import LinePlace
 from souvenance.domain.names import Compartment
@@ -131,7 +131,7 @@ def test_a_worker_leaves_a_store_of_its_own_analysis_alone(make):
 
 
 def test_what_was_interrupted_is_gone_on_with_from_where_it_was(make, monkeypatch):
-    monkeypatch.setattr(reindex, "_AT_ONCE", 2)
+    monkeypatch.setattr(embedding, "_RENEWED_AT_ONCE", 2)
     world = make()
     cap = world.issue()
     for n in range(5):
@@ -254,13 +254,13 @@ def test_status_says_which_embedder_there_is_and_how_many_lines_wait_for_it(make
     cap, other = world.issue(), world.issue(sub="bob")
     world.put(cap, "hotel in Chengdu")
     world.put(other, "hotel in Porto")
-    told = world.call(o.STATUS, cap, m.Status())
+    told = world.call(o.STATUS, cap, m.Nothing())
     assert told.embedder == ReferenceEmbedder().description
     assert (told.waiting, told.renewing, told.embedder_trouble) == (1, 0, "")
     begin(world)
-    assert world.call(o.STATUS, cap, m.Status()).renewing == 1
+    assert world.call(o.STATUS, cap, m.Nothing()).renewing == 1
     tidy(world)
-    told = world.call(o.STATUS, cap, m.Status())
+    told = world.call(o.STATUS, cap, m.Nothing())
     assert (told.waiting, told.renewing) == (0, 0)
 
 
@@ -275,14 +275,14 @@ def test_status_counts_the_lines_of_every_peer_for_who_may_see_them_all(make):
         (world.issue(peers=["*"], namespaces_allowed=["travel"]), 1),
         (world.issue(peers=["*"], namespaces_allowed=["work"]), 0),
     ):
-        told = world.call(o.STATUS, cap, m.Status())
+        told = world.call(o.STATUS, cap, m.Nothing())
         assert (told.waiting, told.renewing) == (lines, lines)
 
 
 def test_status_says_that_search_is_by_words_alone(make):
     world = make()
     world.put(world.issue(), "hotel in Chengdu")
-    told = world.call(o.STATUS, world.issue(), m.Status())
+    told = world.call(o.STATUS, world.issue(), m.Nothing())
     assert (told.embedder, told.waiting) == ("none: search is by words alone", 0)
     assert world.gate.thinking() == {"embedder": "none"}
 
@@ -304,14 +304,14 @@ def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
     cap = world.issue()
     world.put(cap, "hotel in Chengdu")
     tidy(world)
-    told = world.call(o.STATUS, cap, m.Status())
+    told = world.call(o.STATUS, cap, m.Nothing())
     assert (told.waiting, told.embedder_trouble) == (1, "unavailable: it is asleep")
     assert world.gate.thinking() == {"embedder": "resting"}
     assert begin(world, begin=False).trouble == "unavailable: it is asleep"
     embedder.failing = False
     world.clock.advance(seconds=60)
     tidy(world)
-    told = world.call(o.STATUS, cap, m.Status())
+    told = world.call(o.STATUS, cap, m.Nothing())
     assert (told.waiting, told.embedder_trouble) == (0, "")
     assert world.gate.thinking() == {"embedder": "ok"}
 

@@ -73,7 +73,7 @@ def test_a_cap_of_one_session_corrects_within_it(world):
 def test_a_cap_of_one_session_learns_nothing_of_how_much_there_is(world):
     furnish(world)
     limited = world.issue(sessions=["s1"])
-    assert world.code(o.STATUS, limited, m.Status()) == "cap_scope_mismatch"
+    assert world.code(o.STATUS, limited, m.Nothing()) == "cap_scope_mismatch"
 
 
 def test_a_cap_s_workspace_is_a_wall(world):

@@ -10,8 +10,7 @@ from importers.exports import ANN
 from souvenance.adapters.importers import reader, recognised
 from souvenance.adapters.importers.note_folders import MemPalace, NoteVault, front_matter
 from souvenance.adapters.importers.source_files import MOST_PAGE_BYTES
-from souvenance.domain.imports import ImportedStatement, Skipped
-from souvenance.domain.uploads import Upload
+from souvenance.domain.imports import ImportedStatement, Skipped, Upload
 from souvenance.errors import ImportUnreadable, ImportUnrecognised
 
 # As basic-memory 0.24.1 wrote it, by its command and by its import of a conversation.

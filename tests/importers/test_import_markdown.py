@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importers.exports import ANN
-from souvenance.adapters.importers.markdown import Markdown, MarkdownNote, notes
+from souvenance.adapters.importers.note_folders import Markdown, MarkdownNote, notes
 from souvenance.domain.imports import ImportedStatement, Skipped
 from souvenance.errors import ImportUnreadable
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from importers.exports import ANN, NOW, conversation, memory, said, written
 from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
-from souvenance.adapters.importers.markdown import Markdown
+from souvenance.adapters.importers.note_folders import Markdown
 from souvenance.agents.import_memory import ImportTerms, Taking
 from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning
@@ -175,7 +175,7 @@ def test_notes_become_statements_about_the_peer_in_the_namespace(mine, tmp_path)
     assert mine.take(Markdown(path, ANN), namespace="notes").conclusions == 1
     (one,) = mine.conclusions()
     assert (one.observer_id, one.observed_id, one.content) == ("ann", "ann", "Quoted: “Food: likes tea”")
-    compartments = mine.ask(g.COMPARTMENTS, m.Compartments()).compartments
+    compartments = mine.ask(g.COMPARTMENTS, m.Nothing()).compartments
     assert ("ann", "notes", 1) in [
         (compartment.owner, compartment.namespace, compartment.lines) for compartment in compartments
     ]

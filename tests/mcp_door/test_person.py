@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.messages import WhoAmIAnswer
-from souvenance.surfaces.mcp.owner import person_of, session_for
+from souvenance.surfaces.mcp.memory import person_of, session_for
 
 NAMES = st.text(min_size=1, max_size=40) | st.from_regex(r"[a-z-]{1,30}(-[0-9a-f]{16})?", fullmatch=True)
 

@@ -138,7 +138,7 @@ def test_from_nothing_to_a_call_of_a_tool(server, name, auth):
     assert set(paths[5:]) == {"/mcp"}
     token = newcomer.pocket.tokens
     assert token.access_token.startswith(SIGNED_IN)
-    who = server.call(o.WHOAMI, m.WhoAmI(), token.access_token)
+    who = server.call(o.WHOAMI, m.Nothing(), token.access_token)
     assert (who.sub, who.wid, who.peers) == (name, "default", [])
     [asked] = newcomer.owner.asked
     assert asked["resource"] == server.mcp

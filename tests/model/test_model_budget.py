@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gate.world import FakeClock
 from model.stand_in import Fails, Says
 from model.world import NOON, Thinker, fact, facts, inquiry
-from souvenance.adapters.model.budget import ModelBudget
+from souvenance.adapters.model.calls import ModelBudget
 from souvenance.domain.model_budget import Allowance, Spent, seconds_left
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable
 
@@ -91,7 +91,7 @@ def test_two_processes_share_one_budget(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from souvenance.adapters.model.budget import ModelBudget
+from souvenance.adapters.model.calls import ModelBudget
 from souvenance.domain.model_budget import Allowance
 from souvenance.errors import ModelBudgetSpent
 most = Allowance(calls_per_day=50)

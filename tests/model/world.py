@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.world import TOKENS, FakeClock
 from model.stand_in import NAME
-from souvenance.adapters.model.budget import ModelBudget
+from souvenance.adapters.model.calls import ModelBudget
 from souvenance.adapters.model.endpoint import Endpoint
 from souvenance.adapters.model.reasoner import ModelReasoner
 from souvenance.domain.model_budget import Allowance

@@ -43,7 +43,7 @@ class Kept:
         return [one.text for one in self.call(o.GET, m.Get(query)).lines]
 
     def status(self):
-        return self.call(o.STATUS, m.Status())
+        return self.call(o.STATUS, m.Nothing())
 
     @contextmanager
     def speaking(self, workspace="talk"):

@@ -74,7 +74,7 @@ def agree(home, url, objects, outputs, tmp_path):
         with me.installation._store.read() as tx:
             compartments = tx.lines.compartments()
             wanted = {key_of(one) for compartment in compartments for one in expected(tx, compartment, "")[0]}
-        assert me.call(o.STATUS, m.Status()).uncarried == 0
+        assert me.call(o.STATUS, m.Nothing()).uncarried == 0
     assert {one: texts.get(one) for one in there} == there
     assert not gone & texts.keys()
     assert len(set(texts.values())) == len(texts), "a line is there twice"

@@ -14,7 +14,7 @@ from souvenance.adapters.backup import copy_store
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.domain.jobs import DERIVE, Job
+from souvenance.domain.directory import DERIVE, Job
 from souvenance.errors import Conflict, Misconfigured
 
 pytestmark = pytest.mark.embedded("it moves the file")

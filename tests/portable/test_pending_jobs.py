@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portable.moments import mine
-from souvenance.domain.jobs import REASONING
+from souvenance.domain.directory import REASONING
 from stores import settings_of
 from surfaces.door import souvenance
 

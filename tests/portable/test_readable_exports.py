@@ -21,7 +21,7 @@ from portable.journeys import exported, manager
 from portable.test_round_trip import lived
 from souvenance.adapters.readable_export import Exports
 from souvenance.agents.archives import ArchiveImport, write_archive
-from souvenance.domain.uploads import Upload
+from souvenance.domain.imports import Upload
 from souvenance.errors import ArchiveDamaged, Conflict, InvalidInput, SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

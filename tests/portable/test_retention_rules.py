@@ -146,5 +146,5 @@ def test_no_import_brings_more_rules_than_a_workspace_may_have():
     assert world.code(p.IMPORT, manager(world), p.Import(records)) == "conflict"
     assert rules(world) == {}
     assert world.code(p.IMPORT, manager(world), p.Import([*records[:2], records[0]])) == "ok"
-    assert world.call(o.STATUS, manager(world), m.Status())
+    assert world.call(o.STATUS, manager(world), m.Nothing())
     assert rules(world) == {"r0": 1, "r1": 1}

@@ -153,14 +153,14 @@ def test_an_import_is_complete_once_all_of_it_is_there():
         records, cap = given(here.world), manager(there.world)
         begun = p.ImportBegin(DIGEST, counts(records))
         assert not there.world.call(p.IMPORT_BEGIN, cap, begun).complete
-        assert there.world.call(o.STATUS, cap, m.Status()).unfinished_imports == 1
+        assert there.world.call(o.STATUS, cap, m.Nothing()).unfinished_imports == 1
         taken(there.world, records[:-1])
         assert there.world.code(p.IMPORT_FINISH, cap, p.ImportFinish(DIGEST)) == "conflict"
         assert not there.world.call(p.IMPORT_BEGIN, cap, begun).complete
         taken(there.world, records)
         there.world.call(p.IMPORT_FINISH, cap, p.ImportFinish(DIGEST))
         assert there.world.call(p.IMPORT_BEGIN, cap, begun).complete
-        assert there.world.call(o.STATUS, cap, m.Status()).unfinished_imports == 0
+        assert there.world.call(o.STATUS, cap, m.Nothing()).unfinished_imports == 0
         assert exported(there.world) == exported(here.world)
 
 

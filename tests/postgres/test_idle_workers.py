@@ -15,7 +15,7 @@ from processes import PATIENCE_SECONDS, until
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.core.conversation.directory import Delivery
-from souvenance.domain.jobs import DELIVER, Job
+from souvenance.domain.directory import DELIVER, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 
 SILENCE_SECONDS = 4

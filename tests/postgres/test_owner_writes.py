@@ -102,6 +102,6 @@ def test_a_request_that_can_not_be_read_is_refused_after_its_cap(me):
 
     with pytest.raises(InvalidInput):
         me.call(o.PUT, unreadable)
-    me.call(o.REVOKE, m.Revoke(jti=me.call(o.WHOAMI, m.WhoAmI()).jti))
+    me.call(o.REVOKE, m.Revoke(jti=me.call(o.WHOAMI, m.Nothing()).jti))
     with pytest.raises(CapRevoked):
         me.call(o.PUT, unreadable)

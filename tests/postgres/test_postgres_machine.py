@@ -10,7 +10,7 @@ from pace import examples
 from postgres.lasting import LastingConnections
 from property.test_store_machine import Books
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.domain.jobs import Task
+from souvenance.domain.directory import Task
 
 
 def without_numbers(found):

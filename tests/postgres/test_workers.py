@@ -21,7 +21,7 @@ from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.core.conversation.directory import Delivery
 from souvenance.domain import audit
-from souvenance.domain.jobs import DELIVER, DERIVE, Job
+from souvenance.domain.directory import DELIVER, DERIVE, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 
 PATIENCE_SECONDS = 60

@@ -22,9 +22,8 @@ from souvenance.domain import audit, ulid
 from souvenance.domain.audit import Event
 from souvenance.domain.capability import INSTALLATION, Extent, Revocation, Revoker
 from souvenance.domain.change_feed import Saying
-from souvenance.domain.directory import MEMBER, PEER, Entry, Membership
+from souvenance.domain.directory import DERIVE, DREAM, MEMBER, PEER, Entry, Job, Membership, Task
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
-from souvenance.domain.jobs import DERIVE, DREAM, Job, Task
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.retention import Aged, Hidden

@@ -8,7 +8,7 @@ from itertools import takewhile
 from msgspec.structs import asdict, replace
 
 from reference.state import State
-from souvenance.domain.jobs import MOST_FAILED, FailedJob, Job, Tally, Task
+from souvenance.domain.directory import MOST_FAILED, FailedJob, Job, Tally, Task
 from souvenance.domain.names import ALL
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from souvenance.domain.audit import Row
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.change_feed import TermsChange
-from souvenance.domain.directory import Entry, Membership
-from souvenance.domain.jobs import FailedJob, Task
+from souvenance.domain.directory import Entry, FailedJob, Membership, Task
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.sign_ins import Client, SignIn, Slip

@@ -62,22 +62,22 @@ def exercise(guest):
         (o.SNAPSHOT, m.Snapshot()),
         (o.INVALIDATE, m.Invalidate(lines["travel"], CORRECTION)),
         (o.INVALIDATE, m.Invalidate(lines["work"])),
-        (o.STATUS, m.Status()),
+        (o.STATUS, m.Nothing()),
         (o.MINT, m.Mint(sub="owner", ops=("get",), namespaces_allowed=("travel",))),
         (o.ATTENUATE, m.Attenuate(ops=("get",))),
         (o.REVOKE, m.Revoke(jti=lines["travel"])),
-        (o.WHOAMI, m.WhoAmI()),
-        (o.CHAT, m.WhoAmI()),
-        (o.CHECKPOINT, m.AuditCheckpoint()),
+        (o.WHOAMI, m.Nothing()),
+        (o.CHAT, m.Nothing()),
+        (o.CHECKPOINT, m.Nothing()),
         (o.PROOF, m.AuditProof(old=1)),
         (o.ROTATE, m.RotateKeys()),
         (o.ROTATE, m.RotateKeys(signing=True)),
-        (o.COMPARTMENTS, m.Compartments()),
+        (o.COMPARTMENTS, m.Nothing()),
         (o.EXAMINE, m.Examine("default", "owner", "travel")),
         (o.RECONCILE, m.Reconcile("default")),
         (o.REINDEX, m.Reindex()),
         (o.FORGET, m.Forget(id=lines["Vrathnikel called"])),
-        (o.SCRUB, m.Scrub()),
+        (o.SCRUB, m.Nothing()),
         (o.AUDIT, m.AuditList()),
         *((o.GET, m.Get(query=question, k=20)) for question in QUESTIONS),
     ]
@@ -229,12 +229,12 @@ def test_while_another_connection_reads_the_bytes_wait_and_the_next_start_remove
         assert (answer.lines, answer.scrubbed) == (41, False)
         assert guest.texts("Quxabolinda", namespaces=("travel",)) == []
         assert still_there(folder, gone) != []
-        assert guest.call(o.STATUS, m.Status()).scrub_pending
+        assert guest.call(o.STATUS, m.Nothing()).scrub_pending
         reader.execute("ROLLBACK")
         reader.close()
     with folder.opened() as guest:
         assert still_there(folder, gone) == []
-        assert not guest.call(o.STATUS, m.Status()).scrub_pending
+        assert not guest.call(o.STATUS, m.Nothing()).scrub_pending
 
 
 def test_the_folder_and_its_files_are_their_owner_s_alone(home):

@@ -183,7 +183,7 @@ def test_hole_8_a_row_can_not_vanish_move_or_change_unnoticed(tmp_path, spoil):
     for number in range(6):
         world.put(cap, f"note {number}")
     rows = world.rows()
-    saved = world.call(o.CHECKPOINT, cap, m.AuditCheckpoint())
+    saved = world.call(o.CHECKPOINT, cap, m.Nothing())
     checkpoint = Checkpoint("default", saved.size, bytes.fromhex(saved.root))
     assert verify("default", world.rows(), checkpoint).size == 7
     edited = msgspec.structs.replace(rows[2].event, outcome="namespace_denied")

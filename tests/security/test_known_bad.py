@@ -56,7 +56,7 @@ def test_each_cap_gets_its_code_at_the_gate(code):
     known = code not in ("cap_missing", "cap_malformed", "cap_sig_invalid")
     for path in walked(f"caps/{code}"):
         world = World(clock=FakeClock(make.NOW * 1000), keyring=KnownKeyring(SeededEntropy()))
-        assert world.code(o.WHOAMI, path.read_text("utf-8"), m.WhoAmI()) == code, path.name
+        assert world.code(o.WHOAMI, path.read_text("utf-8"), m.Nothing()) == code, path.name
         assert (len(world.rows()), world.gate.junk) == ((1, 0) if known else (0, 1)), path.name
 
 

@@ -170,8 +170,8 @@ def test_the_same_process_appends_it_with_the_next_request(home):
     try:
         owner = Credentials(installation.owner_cap)
         with pytest.raises(StorageUnavailable):
-            installation.gate.judge_late(o.CHAT, owner, m.WhoAmI(), StorageUnavailable("gone"), grants=False)
-        installation.gate.call(o.WHOAMI, owner, m.WhoAmI())
+            installation.gate.judge_late(o.CHAT, owner, m.Nothing(), StorageUnavailable("gone"), grants=False)
+        installation.gate.call(o.WHOAMI, owner, m.Nothing())
         found = installation.gate.call(o.AUDIT, owner, m.AuditList()).rows
         assert [row.outcome for row in found if row.detail.startswith("late=")] == ["storage_unavailable"]
         assert not (home / FILE).exists()

@@ -17,7 +17,7 @@ def world(request, tmp_path):
 
 
 def status(world, cap):
-    return msgspec.to_builtins(world.call(o.STATUS, cap, m.Status()))
+    return msgspec.to_builtins(world.call(o.STATUS, cap, m.Nothing()))
 
 
 @pytest.mark.parametrize(

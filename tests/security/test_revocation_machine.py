@@ -167,7 +167,7 @@ class Trees(RuleBasedStateMachine):
     def the_gate_and_the_oracle_say_the_same_of_every_token(self):
         """After a revocation of all, and else of those that are new."""
         new, self.judged = self.tokens[self.judged :], len(self.tokens)
-        told = [self.world.code(o.WHOAMI, token.text, m.WhoAmI()) for token in new]
+        told = [self.world.code(o.WHOAMI, token.text, m.Nothing()) for token in new]
         assert told == ["cap_revoked" if ended(token, self.revocations) else "ok" for token in new]
 
     def teardown(self):

@@ -109,7 +109,7 @@ def check_refused(scene, cap=None, code="tampered"):
 def examined(guest):
     """Everything that the doctor finds, room by room."""
     findings = []
-    for compartment in guest.call(o.COMPARTMENTS, m.Compartments()).compartments:
+    for compartment in guest.call(o.COMPARTMENTS, m.Nothing()).compartments:
         refused = guest.refusal(
             o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
         )

@@ -80,7 +80,7 @@ def a_long_search(installation, hands):
 
 def rows(installation, cap):
     """Operation and outcome of each row that the cap left."""
-    jti = installation.gate.call(o.WHOAMI, Credentials(cap), m.WhoAmI()).jti
+    jti = installation.gate.call(o.WHOAMI, Credentials(cap), m.Nothing()).jti
     return [(row.operation, row.outcome) for row in all_rows(installation) if row.cap == jti][:-1]
 
 
@@ -230,6 +230,6 @@ def told_while_another_computes(installation, token, *, waits):
 
 def test_computing_pauses_until_a_verdict_is_sent_but_for_no_unknown_token(installation):
     cap = Stage(installation, None).mint("ann", ops=("get",))
-    installation.gate.call(o.WHOAMI, Credentials(cap), m.WhoAmI())
+    installation.gate.call(o.WHOAMI, Credentials(cap), m.Nothing())
     assert told_while_another_computes(installation, cap, waits=True) == ["sent", "computed"]
     assert told_while_another_computes(installation, f"{cap}x", waits=False) == ["computed", "sent"]

@@ -127,7 +127,7 @@ def test_a_truncation_is_found_wherever_the_log_is_cut(tmp_path):
     home = tmp_path / "home"
     installation = open_installation(settings_from({}, str(home)))
     for _ in range(260):
-        installation.gate.call(o.WHOAMI, Credentials(installation.owner_cap), m.WhoAmI())
+        installation.gate.call(o.WHOAMI, Credentials(installation.owner_cap), m.Nothing())
     installation.close()
     checkpoint = tmp_path / "checkpoint"
     checkpoint.write_text(souvenance("audit", "checkpoint", home=home).out)

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from souvenance.commands import command_line
-from souvenance.surfaces.cli.options import OTHER_NAMES, SECTIONS, read_time
+from souvenance.surfaces.cli.session import OTHER_NAMES, SECTIONS, read_time
 from surfaces.door import souvenance
 
 COLUMNS = 80

@@ -165,7 +165,7 @@ def reached(home):
     """Whether the server that is announced for the folder takes its owner's cap."""
     gate = RemoteGate(served_at(home))
     try:
-        return gate.call(o.WHOAMI, Credentials((home / "owner.cap").read_text().strip()), m.WhoAmI())
+        return gate.call(o.WHOAMI, Credentials((home / "owner.cap").read_text().strip()), m.Nothing())
     finally:
         gate.close()
 

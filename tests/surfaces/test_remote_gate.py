@@ -202,7 +202,7 @@ def test_the_memorys_own_operations_are_reached_too(remote, owner):
     put = remote.call(own.PUT, owner, m.Put("Trip to Chengdu", namespace="travel"))
     assert remote.call(own.LINE, owner, m.GetLine(put.id)).text == "Trip to Chengdu"
     assert remote.call(own.GET, owner, m.Get("Chengdu")).lines[0].text == "Trip to Chengdu"
-    assert remote.call(own.WHOAMI, owner, m.WhoAmI()).sub == "owner"
+    assert remote.call(own.WHOAMI, owner, m.Nothing()).sub == "owner"
 
 
 def test_an_explanation_is_the_same_from_afar(local, remote, owner, untouched):
@@ -221,8 +221,8 @@ def test_an_explanation_is_the_same_from_afar(local, remote, owner, untouched):
 
 
 def test_upkeep_is_not_for_the_network(remote, owner):
-    assert "not served" in raised(remote, own.SCRUB, owner, m.Scrub()).detail
-    assert type(raised(remote, own.SCRUB, owner, m.Scrub())) is Unsupported
+    assert "not served" in raised(remote, own.SCRUB, owner, m.Nothing()).detail
+    assert type(raised(remote, own.SCRUB, owner, m.Nothing())) is Unsupported
 
 
 def test_whether_something_was_made_or_found_is_told_apart(remote, owner, world):

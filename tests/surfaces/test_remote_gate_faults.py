@@ -327,7 +327,7 @@ def test_an_address_that_does_not_answer_at_all_costs_the_timeout():
 )
 def test_an_address_that_is_none_is_a_server_that_is_not_there(url):
     with pytest.raises(ServerUnreachable), reaching(url) as gate:
-        gate.call(own.WHOAMI, CAP, m.WhoAmI())
+        gate.call(own.WHOAMI, CAP, m.Nothing())
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:1", "junk", "socks5://127.0.0.1:1"])

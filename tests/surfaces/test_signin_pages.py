@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from browser import samples
-from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
+from souvenance.surfaces.http.oauth.messages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
 
 HERE = "127.0.0.1:8765"
 ASKED = Consent(

@@ -15,7 +15,7 @@ import stores
 from processes import PATIENCE_SECONDS, until
 from souvenance import open_installation, settings_from
 from souvenance.core.conversation.directory import Delivery
-from souvenance.domain.jobs import DELIVER, Job
+from souvenance.domain.directory import DELIVER, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 
 

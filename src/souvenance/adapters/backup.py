@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.adapters.archive_file import ArchiveReader, Archives
@@ -31,7 +30,7 @@ from souvenance.adapters.private_files import exists, make_private_folder
 from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, marks, noted_form
 from souvenance.adapters.sql.schema import UNFINISHED, migrate
 from souvenance.adapters.sql.store import in_database, in_file
-from souvenance.domain.archive_records import BACKUP, FORMAT, Manifest
+from souvenance.domain.archive_records import BACKUP, FORMAT, KeptStore, Manifest
 from souvenance.domain.embedding import AUTO, SEALED
 from souvenance.errors import ArchiveDamaged, Conflict, IntegrityError, InvalidInput, StorageBusy, Unsupported
 from souvenance.files import new_file, sync_folder, translated
@@ -49,15 +48,6 @@ _SETTINGS = pattern(r"[a-z0-9][a-z0-9_-]{0,60}\.toml\Z")
 _MOST_TRIES = 5
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
-
-
-class KeptStore(Struct, frozen=True):
-    """What a backup holds."""
-
-    rows: int
-    lines: int
-    files: tuple[str, ...]
-    bytes: int
 
 
 def back_up(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from souvenance import files
-from souvenance.domain.uploads import Upload
+from souvenance.domain.imports import Upload
 from souvenance.errors import Misconfigured
 
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH

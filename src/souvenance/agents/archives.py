@@ -21,6 +21,8 @@ from souvenance.version import __version__
 
 REGISTER, LINES, RULES = PREFIXES = ("register", "lines", "rules")
 """How the names of an archive's members begin, in order: its directory, lines and retention rules."""
+
+_PREFIX_OF = {r.LineRecord: LINES, r.RuleRecord: RULES}
 _MEMBER_BYTES = 4 * 1024 * 1024
 _PAGE_BYTES = 256 * 1024
 _PAGE_RECORDS = 200
@@ -70,7 +72,7 @@ def write_archive(
     for page in export_pages(ask, owner):
         for record in page.records:
             counts[r.count_name(record)] += 1
-            parts.add(_prefix(record), r.encode(record))
+            parts.add(_PREFIX_OF.get(type(record), REGISTER), r.encode(record))
         waiting = page.waiting
     parts.end()
     whole = archive.close(
@@ -84,15 +86,6 @@ def write_archive(
         )
     )
     return WrittenArchive(whole, waiting)
-
-
-def _prefix(record: r.Record) -> str:
-    match record:
-        case r.LineRecord():
-            return LINES
-        case r.RuleRecord():
-            return RULES
-    return REGISTER
 
 
 class _Parts:

@@ -53,16 +53,16 @@ class Narrowed:
             spent, found = self._made.get(key, (0.0, None))
             if found is None or spent <= now:
                 asked = wanted()
-                found = Credentials(self._attenuated(token, asked, now))
+                jti, secret = (
+                    ulid.compose(now * 1000, self._chance(ulid.ENTROPY_BYTES)),
+                    Ed25519PrivateKey.generate(),
+                )
+                found = Credentials(attenuated(token, asked, jti=jti, now=now, secret=secret).cap)
                 self._made[key] = (now + asked.ttl_seconds // 2 if asked.ttl_seconds else inf, found)
             self._made.move_to_end(key)
             if len(self._made) > _MOST_KEPT:
                 self._made.popitem(last=False)
             return found
-
-    def _attenuated(self, token: str, wanted: m.Attenuate, now: int) -> str:
-        jti = ulid.compose(now * 1000, self._chance(ulid.ENTROPY_BYTES))
-        return attenuated(token, wanted, jti=jti, now=now, secret=Ed25519PrivateKey.generate()).cap
 
 
 Purpose = Literal["read", "list", "name", "speak", "undo", "note", "erase"]

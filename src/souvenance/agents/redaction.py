@@ -288,7 +288,8 @@ def _aws_secrets(whole: _Text) -> Iterator[_Span]:
         end = at + len(_AWS_ID)
         for found in _AWS_SECRET.finditer(text, max(done, at - _AWS_REACH), end + _AWS_REACH):
             done = found.end()
-            if _is_of_all_kinds(found["value"]):
+            value = found["value"]  # No hash and no plain name has capitals, small letters and others.
+            if not (value.isalpha() or value.upper() == value or value.lower() == value):
                 yield *found.span("value"), "aws key"
         done = max(done, end + _AWS_REACH - _AWS_LENGTH)
         at = text.find(_AWS_ID, end)
@@ -301,13 +302,11 @@ def _values(
     *,
     small: bool = False,
 ) -> _Find:
-    def _is_accepted(value: str) -> bool:
-        return not _VARIABLE.fullmatch(value) and accepted(value)
-
     def find(whole: _Text) -> Iterator[_Span]:
         for found in shape.finditer(whole.small if small else whole.text):
             start, end = found.span("value")
-            if whole.judge.tires() or _is_accepted(whole.text[start:end]):
+            value = whole.text[start:end]
+            if whole.judge.tires() or (not _VARIABLE.fullmatch(value) and accepted(value)):
                 yield start, end, kind
 
     return find
@@ -499,11 +498,6 @@ def _is_opaque(value: str) -> bool:
 def _is_mixed(value: str) -> bool:
     """Whether letters stand among digits or signs, as in no word."""
     return len(value) >= 6 and _LETTER.search(value) is not None and _NO_LETTER.search(value) is not None
-
-
-def _is_of_all_kinds(value: str) -> bool:
-    """Whether capitals, small letters and others are in it, as in no hash and no plain name."""
-    return not (value.isalpha() or value.upper() == value or value.lower() == value)
 
 
 def _is_no_word(value: str) -> bool:

@@ -25,6 +25,7 @@ from souvenance.domain.directory import (
     MEMBER,
     PEER,
     PICK,
+    REASONING,
     SCOPE,
     SESSION,
     WEBHOOK,
@@ -32,7 +33,6 @@ from souvenance.domain.directory import (
     Entry,
     Membership,
 )
-from souvenance.domain.jobs import REASONING
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, Tampered
@@ -191,14 +191,12 @@ def _following(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterat
             continue
         for seen, entry in enumerate(_entries(ctx, stage, owner, here), here.seen + 1):
             after = _Cursor(stage, (entry.uid, entry.name), seen)
-            if _is_open(ctx, entry):
-                yield _record_of(ctx, entry, owner), after
-
-
-def _record_of(ctx: RequestContext, entry: Entry, owner: str | None) -> r.Record:
-    if entry.kind == retention_rules.ENTRY:
-        return r.RuleRecord(**asdict(retention_rules.rule_of(entry)))
-    return entry_record(ctx, entry, owner)
+            if not _is_open(ctx, entry):
+                continue
+            if entry.kind == retention_rules.ENTRY:
+                yield r.RuleRecord(**asdict(retention_rules.rule_of(entry))), after
+            else:
+                yield entry_record(ctx, entry, owner), after
 
 
 def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) -> Iterator[Entry]:

@@ -10,6 +10,7 @@ the query asks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -88,10 +89,6 @@ def _place(one: Recalled) -> int:
     return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
 
 
-def _recalled(line: OpenLine, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
-    return Recalled(line, class_of(line), score, matched, why)
-
-
 def _candidates(
     ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: LineQuery
 ) -> Iterator[Recalled]:
@@ -101,8 +98,9 @@ def _candidates(
     if not wish.floor:
         yield from _by_substring(ctx, wish, compartments, span, question.terms)
         why = unranked(NEWEST) if wish.explain else None
-        for line in _memories(ctx, _widened(span, wish.k + _MOST_DIGESTS)):
-            yield _recalled(opened(line, compartments[line.compartment.namespace]), None, why, matched=False)
+        for line in _memories(ctx, replace(span, limit=wish.k + _MOST_DIGESTS)):
+            whole = opened(line, compartments[line.compartment.namespace])
+            yield Recalled(whole, class_of(whole), None, False, why)
 
 
 def _by_relevance(
@@ -114,7 +112,7 @@ def _by_relevance(
 ) -> Iterator[Recalled]:
     within = None
     if wish.since is not None or wish.until is not None or ctx.scope.sessions is not None:
-        within = frozenset(ctx.tx.lines.ids(_widened(span)))
+        within = frozenset(ctx.tx.lines.ids(replace(span, limit=EVERYTHING)))
     bounds = SearchBounds(within=within, shown=lambda line: ctx.scope.sees(line.session))
     hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor)
     space = compared_in(ctx, hits) if wish.explain else None
@@ -124,7 +122,7 @@ def _by_relevance(
         if line is not None and line.invalidated_by is None and ctx.scope.sees(line.session):
             why = explained(hit, 0, space) if wish.explain else None
             whole = opened(line, compartments[hit.compartment.namespace])
-            yield _recalled(whole, round(hit.score, 6), why, matched=True)
+            yield Recalled(whole, class_of(whole), round(hit.score, 6), True, why)
 
 
 def _by_substring(
@@ -138,14 +136,14 @@ def _by_substring(
     if not needles:
         return
     holding = []
-    for sealed in _memories(ctx, _widened(span, _SUBSTRING_WINDOW)):
+    for sealed in _memories(ctx, replace(span, limit=_SUBSTRING_WINDOW)):
         line = opened(sealed, compartments[sealed.compartment.namespace])
         if held := terms.contained(needles, line.text):
             holding.append((held, line))
     holding.sort(key=lambda pair: pair[0], reverse=True)
     why = unranked(PART, score=0.0) if wish.explain else None
     for _, line in holding:
-        yield _recalled(line, 0.0, why, matched=True)
+        yield Recalled(line, class_of(line), 0.0, True, why)
 
 
 def _memories(ctx: RequestContext, span: LineQuery) -> Iterator[SealedLine]:
@@ -162,10 +160,6 @@ def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKe
         sessions=ctx.scope.sessions,
         limit=wish.k,
     )
-
-
-def _widened(span: LineQuery, limit: int = EVERYTHING) -> LineQuery:
-    return replace(span, limit=limit)
 
 
 def list_lines(
@@ -210,19 +204,14 @@ def _opened_page(
     found: list[OpenLine | None] = []
     size = 0
     for sealed in lines:
-        line = _opened_if_whole(sealed, compartments[sealed.compartment.namespace])
-        size += 0 if line is None else len(line.text.encode())
+        line = None  # One that does not open is in the list all the same, and so is that it does not.
+        with suppress(Tampered):
+            line = opened(sealed, compartments[sealed.compartment.namespace])
+            size += len(line.text.encode())
         if found and size > LIST_TEXT_BYTES:
             break
         found.append(line)
     return found
-
-
-def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> OpenLine | None:
-    try:
-        return opened(sealed, keys)
-    except Tampered:
-        return None  # It is in the list all the same, and so is that it does not open.
 
 
 def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:

@@ -201,7 +201,9 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
             continue
         key = key_of(one)
         if one.what == KEY:
-            load.keys[key] = _key_bytes(tx, compartment, name)
+            packed = (bucket.KeyObject(*compartment, *held[1:]) for held in _keys(tx, compartment))
+            named = (one for one in packed if bucket.key_name(one.purpose, one.epoch) == name)
+            load.keys[key] = next(map(bucket.packed_key, named), None)
             continue
         line = tx.lines.get(compartment, name)
         if line is None or (one.what == REPLACED and line.invalidated_by is None):
@@ -220,13 +222,6 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
                 bucket.ReplacedObject(*compartment, name, line.invalidated_by), keys.blind
             )
     return load, shut
-
-
-def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | None:
-    for key in _keys(tx, compartment):
-        if bucket.key_name(key.purpose, key.epoch) == name:
-            return bucket.packed_key(bucket.KeyObject(*compartment, key.purpose, key.epoch, key.wrapped))
-    return None
 
 
 def _carry_keys(objects: Objects, vault: Vault, load: dict[str, bytes | None]) -> None:

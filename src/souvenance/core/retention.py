@@ -15,9 +15,9 @@ from souvenance.core.conversation.erase import erase_lines, erase_words
 from souvenance.core.conversation.summarise import covered_turn
 from souvenance.core.request_context import ACTOR, RequestContext, Services, own_event
 from souvenance.core.retention_rules import ENTRY, rules_of
-from souvenance.domain import jobs
 from souvenance.domain import reasoning_settings as h
-from souvenance.domain.directory import SESSION
+from souvenance.domain.directory import SESSION, Job
+from souvenance.domain.directory import SUMMARISE as SUMMARISE_JOB
 from souvenance.domain.line import SealedLine
 from souvenance.domain.policy import Scope
 from souvenance.domain.retention import FADE, FORGET, SUMMARISE, RetentionRule
@@ -140,7 +140,7 @@ class Retention:
 
 def waits_for(services: Services, rule: RetentionRule) -> str:
     """Why the rule removes nothing for now, if that is so."""
-    waits = rule.then == SUMMARISE and services.model_for(jobs.SUMMARISE) is None
+    waits = rule.then == SUMMARISE and services.model_for(SUMMARISE_JOB) is None
     return "no model writes summaries" if waits else ""
 
 
@@ -176,13 +176,13 @@ def _summarised(ctx: RequestContext, rule: RetentionRule, session: str) -> list[
     return [line for line in _aged(ctx, rule, session) if (line.turn or 0) <= upto]
 
 
-def _lacks_summary(ctx: RequestContext, rule: RetentionRule, session: str) -> jobs.Job | None:
+def _lacks_summary(ctx: RequestContext, rule: RetentionRule, session: str) -> Job | None:
     """The summary that is to be made, unless it is on the list, or nobody wants summaries of the session."""
     entry = directory.find(ctx, SESSION, session)
     last = max((line.turn or 0 for line in _aged(ctx, rule, session)), default=0)
     if entry is None or last <= covered_turn(ctx, session) or not h.rhythm(*directory.habits(ctx, session)):
         return None
     workspace, namespace, long = entry.workspace, entry.namespace, '{"long":true}'
-    if ctx.tx.work.left(workspace, session, (jobs.SUMMARISE,), namespace):
+    if ctx.tx.work.left(workspace, session, (SUMMARISE_JOB,), namespace):
         return None
-    return jobs.Job(workspace, jobs.SUMMARISE, session, last=last, payload=long, namespace=namespace)
+    return Job(workspace, SUMMARISE_JOB, session, last=last, payload=long, namespace=namespace)

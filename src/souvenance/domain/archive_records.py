@@ -143,3 +143,12 @@ def _decoder() -> msgspec.json.Decoder[Record]:
 def decode(line: bytes) -> Record:
     """Raises: msgspec.MsgspecError."""
     return _decoder().decode(line)
+
+
+class KeptStore(Struct, frozen=True):
+    """What a backup holds."""
+
+    rows: int
+    lines: int
+    files: tuple[str, ...]
+    bytes: int

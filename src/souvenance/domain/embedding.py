@@ -15,11 +15,10 @@ all."""
 
 
 class EmbedderSettings(Struct, frozen=True):
+    """`souvenance.settings` says what each means."""
+
     choice: str = AUTO
-    """`auto`, `none`, `packaged`, `folder:PATH#SHA256`, `fastembed:MODEL` or `endpoint`."""
     base_url: str | None = None
-    """Where an endpoint's API begins: what `/embeddings` is added to."""
     api_key: str | None = None
-    """The key itself, or `@` and its file."""
     model: str | None = None
     dimensions: int | None = None

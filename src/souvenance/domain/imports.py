@@ -1,4 +1,4 @@
-"""What another memory holds, in the few shapes that every reader of one tells it in."""
+"""What another memory holds, in the few shapes that every reader of one tells it in, and files as sent."""
 
 from __future__ import annotations
 
@@ -9,6 +9,23 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from souvenance.domain.reasoning_settings import MemberReasoning
+
+
+class Upload(Struct, frozen=True):
+    """A file that somebody sent. It is in memory, and nowhere else."""
+
+    name: str
+    content: bytes
+
+    @property
+    def stem(self) -> str:
+        return self.name.rpartition(".")[0] or self.name
+
+    @property
+    def suffix(self) -> str:
+        before, dot, ending = self.name.rpartition(".")
+        return dot + ending if before else ""
+
 
 PROVENANCE = "imported"
 """The key of metadata under which it stands where something was imported from."""

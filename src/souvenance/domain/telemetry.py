@@ -16,11 +16,10 @@ LOGS = (TEXT, REQUESTS, JSON, OFF)
 
 
 class TelemetrySettings(Struct, frozen=True):
+    """`souvenance.settings` says what the log and the metrics are."""
+
     log: str = TEXT
-    """How the server logs: in lines for people, with one for each request or without, as one JSON object per
-    line, or not at all."""
     metrics: bool = False
-    """Whether it counts, and tells Prometheus."""
     traces: bool = False
     """Whether it sends OpenTelemetry traces to where the standard variables say."""
 

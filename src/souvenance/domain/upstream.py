@@ -64,27 +64,20 @@ class Upstream(Struct, frozen=True):
 
 
 class ChatSettings(Struct, frozen=True):
+    """`souvenance.settings` says what each means."""
+
     upstreams: tuple[Upstream, ...] = ()
     """None of them: no chat door."""
     user_field: bool = True
-    """Whether OpenAI's `user` says who speaks."""
     when_store_is_down: str = REFUSE
-    """What becomes of a chat while the store is out of reach: one of `WHEN_STORE_IS_DOWN`."""
     workspace: str = "default"
-    """Where those speak whose caps are of every workspace."""
     namespace: str = "default"
-    """Where a conversation lies, if the cap opens it."""
     assistant: str = ASSISTANT
     context_tokens: int = 1200
-    """How much of memory a message is given."""
     transcript_tokens: int = 4000
-    """How much of a stored conversation stands in for what the client left out."""
     wait_ms: int = 300
-    """How long a chat waits for what memory recalls. It always waits for the gate's verdict."""
     timeout_seconds: int = 600
-    """How long an endpoint may be silent."""
     paths: str = ""
-    """Further paths that a token of some people may POST to, with commas between them."""
 
     def opens(self, path: str) -> bool:
         """Whether a token of some people may POST to that path below /v1."""

@@ -140,7 +140,7 @@ class BrowserSessions:
         return self.keep(passkey.token, passkey=b64(hashed))
 
     def _judge(self, token: str) -> None:
-        self._gate.call(o.WHOAMI, Credentials(token), m.WhoAmI())
+        self._gate.call(o.WHOAMI, Credentials(token), m.Nothing())
 
     def keep_slip(
         self, kind: str, hashed: bytes, lasts: int, *, client: str = "", content: bytes = b""

@@ -92,7 +92,7 @@ def namespaces_of(ctx: RequestContext) -> list[m.CompartmentStatus]:
     ]
 
 
-def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
+def status(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     ctx = authorised.ctx
     here = (ctx.scope.workspace, ctx.scope.owner)
     namespaces = ctx.scope.namespaces

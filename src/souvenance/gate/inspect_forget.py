@@ -19,11 +19,11 @@ from souvenance.errors import InvalidInput
 from souvenance.gate.conversation.conclusions import OfConclusion, own
 from souvenance.gate.conversation.messages import MessageAnswer, OfMessage
 from souvenance.gate.conversation.sessions import OfSession, writes_session
-from souvenance.gate.deletion import Deletion, check_gone, signed
 from souvenance.gate.inspect_lines import is_note
 from souvenance.gate.inspection import Asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation
+from souvenance.gate.operations import Deletion, check_gone, signed
 from souvenance.ports.store import TurnQuery
 
 _FIRST_GONE = 5

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
-from souvenance.domain.jobs import DELIVER, MOST_FAILED, REASONING, FailedJob, Task
+from souvenance.domain.directory import DELIVER, MOST_FAILED, REASONING, FailedJob, Task
 from souvenance.domain.line import shared_fields
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Reach

@@ -27,8 +27,7 @@ from souvenance.core.request_context import RequestContext, said_at
 from souvenance.domain import ulid
 from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry, Stand, label_of, one_at_a_time, value_of
-from souvenance.domain.directory import PEER
-from souvenance.domain.jobs import DELIVER, REASONING
+from souvenance.domain.directory import DELIVER, PEER, REASONING
 from souvenance.domain.names import Name
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from souvenance.core.conversation.compartments import LoggedChanges
-from souvenance.core.reindex import Left, begin, drop_some, left
+from souvenance.core.embedding import Left, begin, drop_some, left
 from souvenance.core.request_context import Services, Trace, opened, whole_history
 from souvenance.core.vault import CompartmentKeys, rewrap
 from souvenance.decoders import settled
@@ -63,7 +63,7 @@ def _carried(authorised: AuthorisedRequest) -> bool:
     return True
 
 
-def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) -> Outcome:
+def list_compartments(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     tx = authorised.ctx.tx
     tx.lines.hide(None)
     compartments = sorted({key.compartment for key in tx.keys.every()}.union(tx.lines.compartments()))
@@ -258,7 +258,7 @@ def _replay_changes(logged: Replayed, workspace: str, event: Event) -> None:
         logged.replaced.add((Compartment(workspace, owner, namespace), target, by))
 
 
-def scrub(authorised: AuthorisedRequest, request: m.Scrub) -> Outcome:
+def scrub(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(lambda row: m.ScrubAnswer(authorised.store.scrub()))
 
 
@@ -274,7 +274,7 @@ def shown_row(row: Row) -> m.AuditRow:
     return m.AuditRow(seq=row.seq, leaf=row.leaf.hex(), **asdict(row.event))
 
 
-def checkpoint(authorised: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
+def checkpoint(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     workspace = authorised.ctx.scope.workspace
     tree = authorised.ctx.tx.audit.tree(workspace)
     answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(authorised.ctx.now))

@@ -261,10 +261,6 @@ class RevokeAnswer(Answer, frozen=True):
     kind: str
 
 
-class WhoAmI(Request, frozen=True):
-    pass
-
-
 class WhoAmIAnswer(Answer, frozen=True):
     sub: str
     wid: str
@@ -311,10 +307,6 @@ class AuditListAnswer(Answer, frozen=True):
     next: int | None
 
 
-class AuditCheckpoint(Request, frozen=True):
-    pass
-
-
 class CheckpointAnswer(Answer, frozen=True):
     """The log's size and Merkle root. Keep it away from this machine."""
 
@@ -351,10 +343,6 @@ class VerifyReceiptAnswer(Answer, frozen=True):
     """What the receipt says, which the log confirms."""
 
     receipt: receipts.Receipt
-
-
-class Status(Request, frozen=True):
-    pass
 
 
 class CompartmentStatus(Answer, frozen=True):
@@ -426,10 +414,6 @@ class RotateAnswer(Answer, frozen=True):
     """Whether the old root key is kept, because the bucket could not be told of the new one yet."""
 
 
-class Compartments(Request, frozen=True):
-    pass
-
-
 class CompartmentAnswer(Answer, frozen=True):
     workspace: str
     owner: str
@@ -485,10 +469,6 @@ class ReindexAnswer(Answer, frozen=True):
     """Whether nothing is under way any more."""
     trouble: str = ""
     """What keeps the embedder from its work."""
-
-
-class Scrub(Request, frozen=True):
-    """Take deleted bytes out of the store's files."""
 
 
 class ScrubAnswer(Answer, frozen=True):

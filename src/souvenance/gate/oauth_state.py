@@ -75,7 +75,7 @@ class OAuthState:
 
     def who(self, token: str) -> m.WhoAmIAnswer:
         """Whose cap it is, and what it may. Raises: SouvenanceError."""
-        answer: m.WhoAmIAnswer = self._gate.call(o.WHOAMI, Credentials(token), m.WhoAmI())
+        answer: m.WhoAmIAnswer = self._gate.call(o.WHOAMI, Credentials(token), m.Nothing())
         return answer
 
     def sign_in(self, token: str) -> str:

@@ -264,11 +264,6 @@ def in_workspace(request: Any) -> Reach:
     return Reach(workspace=request.workspace_id)
 
 
-def whole_workspace(rights: Rights, request: Any) -> None:
-    """Raises: CapScopeMismatch for a token of less than a workspace."""
-    rights.workspace()
-
-
 def whole_or_owner(rights: Rights, request: Any) -> None:
     """Raises: CapScopeMismatch for a token of less than a workspace, or than the owner who was named."""
     if request.owner is None:
@@ -282,14 +277,14 @@ def operation(
     op: str,
     answer: type[Answer],
     work: Callable[[AuthorisedRequest, Any], Outcome],
-    admit: Callable[[Rights, Any], None] = whole_workspace,
+    admit: Callable[[Rights, Any], None] = lambda rights, request: rights.workspace(),
     *,
     reach: Callable[[Any], Reach] = lambda request: Reach(
         workspace=request.workspace_id, some_compartment=True
     ),
     **more: Any,
 ) -> Operation:
-    """One within a workspace: `admit` checks what else the token must allow. What needs put or forget, or may
-    `peek`, writes."""
+    """One within a workspace: `admit` checks what else the token must allow, by default all of the workspace.
+    What needs put or forget, or may `peek`, writes."""
     writes = op in ("put", "forget") or "peek" in more
     return declare(name, op, answer, work, reach, writes=writes, within=True, admit=admit, **more)

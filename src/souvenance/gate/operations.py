@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.erase import (
@@ -26,26 +27,82 @@ from souvenance.domain.directory import MEMBER
 from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
 from souvenance.domain.policy import Reach
-from souvenance.domain.receipt import Detail
+from souvenance.domain.receipt import Detail, Receipt
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import BrokenAuditChain, CapOpMismatch, Conflict, InvalidInput, Tampered
 from souvenance.gate import health, maintenance, tokens
 from souvenance.gate import messages as m
-from souvenance.gate.deletion import Deletion, check_gone, signed
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, declare
 from souvenance.ports.store import EVERYTHING, LineQuery
+
+
+class Deletion(Struct, frozen=True, kw_only=True):
+    """What was asked for and what went, as in `Receipt`."""
+
+    namespaces: Sequence[str]
+    lines: int
+    keys: int = 0
+    also: int = 0
+    owner: str | None = None
+    line: str | None = None
+    session: str | None = None
+
+
+def check_gone(
+    ctx: RequestContext, compartments: Iterable[Compartment], line_ids: Collection[str] | None = None
+) -> None:
+    """Look whether anything is left of these lines, or of the whole compartments. Raises: Tampered."""
+    tx = ctx.tx
+    for compartment in compartments:
+        if line_ids is None:
+            keys = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+            left = tx.lines.count(compartment) + len(keys)
+        else:
+            left = len(tx.lines.get_all(compartment, line_ids))
+        if left or tx.terms.indexed(compartment, line_ids):
+            raise Tampered(
+                "the store still has what was just deleted",
+                hint="Nothing was deleted. Run 'souvenance doctor'.",
+            )
+
+
+def signed(
+    authorised: AuthorisedRequest, row: Row, what: Deletion, owners: Iterable[str], *, scrubbed: bool
+) -> str:
+    """The receipt of a deletion that this row records. `owners`: whose lines went."""
+    with authorised.store.read(row.workspace) as tx:
+        root = tx.audit.tree(row.workspace).root(row.seq + 1)
+        mirrored = tx.replication.mirrored()
+        waiting = mirrored and any(tx.replication.waiting(row.workspace, owner) for owner in owners)
+    verified = [receipts.SCHEMA, receipts.LINES, receipts.INDEX]
+    verified += [receipts.KEYS] if what.line is None and what.session is None else []
+    pending: list[str] = []
+    (verified if scrubbed else pending).append(receipts.FILES)
+    if mirrored:
+        (pending if waiting else verified).append(receipts.BUCKET)
+    kid, key = authorised.keyring.signer()
+    receipt = Receipt(
+        iss=authorised.keyring.instance,
+        at=row.event.at,
+        actor=row.event.actor,
+        token=row.event.cap,
+        workspace=row.workspace,
+        row=row.seq,
+        leaf=row.leaf.hex(),
+        root=root.hex(),
+        verified=verified,
+        pending=pending,
+        **asdict(what),
+    )
+    return receipts.sign(receipt, key, kid)
 
 
 def _compartments(request: m.Get | m.List | m.Snapshot) -> Reach:
     return Reach(namespaces=request.namespaces)
 
 
-def _whole_compartments(request: m.Status | m.WhoAmI) -> Reach:
+def _whole_compartments(request: m.Nothing) -> Reach:
     return Reach(whole_compartments=True)
-
-
-def _of_owner(request: m.Invalidate) -> Reach:
-    return Reach(actor=request.owner)
 
 
 def _forgotten(request: m.Forget) -> Reach:
@@ -86,10 +143,6 @@ def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,), _detail(duplicate=duplicate)))
-
-
-def texts_put(request: m.Put) -> list[Upcoming]:
-    return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
 
 
 def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
@@ -379,7 +432,7 @@ PUT = declare(
     lambda request: Reach(namespaces=(request.namespace,), session=request.session, writes_line=True),
     writes=True,
     within=True,
-    texts=texts_put,
+    texts=lambda request: [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)],
 )
 GET = declare("memory.get", "get", m.GetAnswer, get, _compartments)
 LINE = declare("memory.line", "get", m.LineAnswer, get_line)
@@ -390,7 +443,7 @@ INVALIDATE = declare(
     "invalidate",
     m.InvalidateAnswer,
     invalidate,
-    _of_owner,
+    lambda request: Reach(actor=request.owner),
     writes=True,
     within=True,
     texts=lambda request: [Upcoming(request.text or "")],

@@ -169,7 +169,7 @@ def revoke(authorised: AuthorisedRequest, request: m.Revoke) -> Outcome:
     return Outcome(m.RevokeAnswer(value, kind), Trace((), (), f"{kind}={value}"))
 
 
-def whoami(authorised: AuthorisedRequest, request: m.WhoAmI) -> Outcome:
+def whoami(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(whoami_answer(authorised.chain.grant))
 
 

@@ -17,16 +17,14 @@ import msgspec
 
 from souvenance.core.conversation import derive, directory
 from souvenance.core.conversation.compartments import Changes
-from souvenance.core.conversation.dream import dream
+from souvenance.core.conversation.derive import dream
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
-from souvenance.core.embedding import embed_some
-from souvenance.core.reindex import every_compartment, notice, renew_some
+from souvenance.core.embedding import embed_some, every_compartment, notice, renew_some
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.retention import Retention
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK
-from souvenance.domain.directory import WEBHOOK
-from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
+from souvenance.domain.directory import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, WEBHOOK, Task
 from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
 from souvenance.gate.gate import Idle

@@ -153,7 +153,7 @@ class LineMethods:
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of the namespaces that have lines, as far as the token opens them."""
-        answer: m.StatusAnswer = self._call(o.STATUS, m.Status())
+        answer: m.StatusAnswer = self._call(o.STATUS, m.Nothing())
         return sorted(one.namespace for one in answer.namespaces if one.lines)
 
     def snapshot(self, *, namespaces: str | Sequence[str] | None = None) -> str:

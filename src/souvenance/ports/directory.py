@@ -12,8 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from souvenance.domain.directory import Entry, Membership
-from souvenance.domain.jobs import FailedJob, Job, Tally, Task
+from souvenance.domain.directory import Entry, FailedJob, Job, Membership, Tally, Task
 
 
 class Batch(Struct, frozen=True):

@@ -11,11 +11,10 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from souvenance.adapters.importers import agent_memory, json_files, markdown, note_folders
+from souvenance.adapters.importers import agent_memory, json_files, note_folders
 from souvenance.adapters.importers.source_files import elements, member, names_in, opened
 from souvenance.adapters.private_files import SourceFile
-from souvenance.domain.imports import ImportReader, Wanted
-from souvenance.domain.uploads import Upload
+from souvenance.domain.imports import ImportReader, Upload, Wanted
 from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
 from souvenance.extras import install
 
@@ -30,14 +29,14 @@ _READERS = (
     note_folders.NoteVault,
     note_folders.MemPalace,
     json_files.Jsonl,
-    markdown.Markdown,
+    note_folders.Markdown,
 )
 _FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {one.kind: one for one in _READERS}
 _ENDINGS = {
     ".jsonl": json_files.JSONL,
     ".ndjson": json_files.JSONL,
-    ".md": markdown.KIND,
-    ".markdown": markdown.KIND,
+    ".md": note_folders.MARKDOWN,
+    ".markdown": note_folders.MARKDOWN,
     ".af": agent_memory.LETTA,
 }
 _URL = re.compile(r"https?://", re.IGNORECASE)

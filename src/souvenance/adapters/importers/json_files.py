@@ -366,18 +366,16 @@ class Mem0(source.FileReader):
             yield _statement(one, peer, ids, place)
 
     def _memories(self) -> Iterator[tuple[_Memory | r.Skipped, str]]:
-        name, number = self._path.name, 0
+        name = self._path.name
         with source.opened(self._path) as file:
-            for raw in source.elements(file, name):
-                number += 1
-                place = f"{name}, memory {number}"
-                if number > 1 or shape_of(raw, place).results is None:
-                    yield source.decoded(raw, _Memory, place), place
-                    continue
-                page = source.decoded(raw, _MemoryPage, name)
-                for nth, one in enumerate(page.results, 1):
+            for number, raw in enumerate(source.elements(file, name), 1):
+                place, page = f"{name}, memory {number}", None
+                if number == 1 and shape_of(raw, place).results is not None:
+                    page = source.decoded(raw, _MemoryPage, name)
+                listed = [source.decoded(raw, _Memory, place)] if page is None else page.results
+                for nth, one in enumerate(listed, number):
                     yield one, f"{name}, memory {nth}"
-                if page.next:
+                if page is not None and page.next:
                     yield r.Skipped("further pages, which the file names and does not hold"), name
 
     def _peer(self, owner: str | None) -> str:

@@ -8,8 +8,7 @@ from threading import Lock
 from typing import TypeVar
 
 from souvenance.adapters.model import revisions
-from souvenance.adapters.model.budget import ModelBudget
-from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.calls import Asking, ModelBudget
 from souvenance.adapters.model.chat import Answering
 from souvenance.adapters.model.endpoint import Endpoint, Prompt
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource

@@ -26,8 +26,18 @@ from souvenance.adapters.sql.engine import (
     listed,
     marks,
 )
-from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Membership
-from souvenance.domain.jobs import MOST_FAILED, FailedJob, Job, Tally, Task
+from souvenance.domain.directory import (
+    MEMBER,
+    MOST_FAILED,
+    SESSION,
+    WORKSPACE,
+    Entry,
+    FailedJob,
+    Job,
+    Membership,
+    Tally,
+    Task,
+)
 from souvenance.domain.sign_ins import SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
 from souvenance.ports.directory import Batch
 

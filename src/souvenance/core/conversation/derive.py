@@ -1,4 +1,5 @@
-"""Derive: conclusions and cards from what was said, for everyone who observes the speaker.
+"""Derive: conclusions and cards from what was said, for everyone who observes the speaker. Dream: merge
+conclusions that are exactly the same, and make the card anew; a second dream changes nothing.
 
 By rule a peer's own plain statements become conclusions, word for word, and the facts among them go on the
 card.
@@ -20,8 +21,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory
+from souvenance.core.conversation.cards import Card
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.conversation.conclusions import (
+    EXPLICIT,
+    KINDS,
     TOGETHER,
     View,
     Whose,
@@ -35,16 +39,16 @@ from souvenance.decoders import settled
 from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust
 from souvenance.domain.content import decode_metadata
-from souvenance.domain.current_facts import Stand
-from souvenance.domain.directory import PEER
-from souvenance.domain.jobs import DERIVE, Task
+from souvenance.domain.current_facts import Correction, Stand, corrected, merged
+from souvenance.domain.directory import DERIVE, PEER, Task
 from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
-from souvenance.domain.trust import Trust
+from souvenance.domain.names import Compartment
+from souvenance.domain.trust import Trust, of_conclusion, of_statement
 from souvenance.errors import Tampered
 from souvenance.language.pasted_text import own_words
 from souvenance.language.statements import Statement, begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
-from souvenance.ports.store import TurnQuery
+from souvenance.ports.store import TurnQuery, ViewQuery
 
 _CONTEXT_TURNS = 24
 """How many earlier turns are read with a passage, and how many turns a role play lasts at most."""
@@ -402,3 +406,70 @@ class _Hearer:
     def _stand(self, card: str, line_id: str, source: str) -> Stand:
         turn, passage = self._said[source], self._passage
         return Stand(card, line_id, source, passage.session, passage.numbers[source], turn.said_at)
+
+
+def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
+    """At a request context that opens that namespace alone. Raises: Tampered."""
+    changes = Changes()
+    compartment = compartment_of(ctx, observer, namespace)
+    span = ViewQuery(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
+    gone = _merge(ctx, compartment, ctx.tx.lines.views(span), changes)
+    card = Card(ctx, observer, observed, namespace)
+    card.remake(_standing(ctx, compartment, merged(card.stands, gone)), changes)
+    return changes
+
+
+def _duplicates(lines: Iterable[SealedLine]) -> Iterator[list[SealedLine]]:
+    """The conclusions of one session that say the same, oldest first."""
+    alike: dict[tuple[str, bytes], list[SealedLine]] = defaultdict(list)
+    for line in sorted(lines, key=lambda line: line.id):
+        if line.likeness is not None:
+            alike[line.kind, line.likeness].append(line)
+    return (same for same in alike.values() if len(same) > 1)
+
+
+def _merge(
+    ctx: RequestContext, compartment: Compartment, lines: Iterable[SealedLine], changes: Changes
+) -> dict[str, str]:
+    """The conclusions that went, each with the one that says the same now."""
+    now: dict[str, str] = {}
+    for kept, *others in _duplicates(lines):
+        ids = [line.id for line in others]
+        cited = ctx.tx.lines.cited(ctx.scope.workspace, ids)
+        ctx.tx.lines.reinforce(compartment, kept.id, sum(line.times for line in others))
+        ctx.tx.lines.cite(
+            compartment, kept.id, sorted({source for one in ids for source in cited.get(one, ())})
+        )
+        ctx.tx.terms.remove(compartment, ids)
+        ctx.tx.lines.delete(compartment, ids)
+        changes.lose(compartment, ids)
+        now.update(dict.fromkeys(ids, kept.id))
+    return now
+
+
+def _standing(ctx: RequestContext, compartment: Compartment, stands: Sequence[Stand]) -> Iterator[Stand]:
+    """The facts whose conclusions are there still, or as somebody corrected them. Raises: Tampered."""
+    opener = Opener(ctx)
+    found = {line.id: line for line in ctx.tx.lines.get_all(compartment, {stand.source for stand in stands})}
+    for stand in stands:
+        line = found.get(stand.source)
+        if line is None or line.invalidated_by is None:
+            yield from (stand,) if line is not None else ()
+        elif (correction := _correction(ctx, compartment, opener, line)) is not None:
+            yield corrected(stand, correction)
+
+
+def _correction(
+    ctx: RequestContext, compartment: Compartment, opener: Opener, line: SealedLine
+) -> Correction | None:
+    """What the newest correction of the conclusion says, if it says something."""
+    newest: SealedLine | None = line
+    while newest is not None and newest.invalidated_by is not None:
+        newest = next(iter(ctx.tx.lines.get_all(compartment, (newest.invalidated_by,))), None)
+    if newest is None or newest.kind not in EXPLICIT or of_conclusion(newest.kind) != Trust.SAID:
+        return None
+    after = opener.text(newest)
+    if of_statement(after) != Trust.SAID:
+        return None
+    lines = [fact for one in plain_statements(after) for fact in one.lines]
+    return Correction(newest.id, opener.text(line), after, lines)

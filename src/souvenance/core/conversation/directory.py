@@ -20,6 +20,7 @@ from souvenance.core.conversation.compartments import compartments_of, denied
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import (
+    DELIVER,
     MEMBER,
     PEER,
     PICK,
@@ -28,9 +29,9 @@ from souvenance.domain.directory import (
     WEBHOOK,
     WORKSPACE,
     Entry,
+    Job,
     Membership,
 )
-from souvenance.domain.jobs import DELIVER, Job
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits
 from souvenance.domain.timestamps import to_datetime

@@ -25,8 +25,18 @@ from souvenance.core.conversation.compartments import Changes, everywhere, is_of
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
 from souvenance.core.conversation.messages import find_message, owe_summaries
 from souvenance.core.request_context import RequestContext
-from souvenance.domain.directory import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
-from souvenance.domain.jobs import DREAM, Job
+from souvenance.domain.directory import (
+    DREAM,
+    FORMER,
+    MEMBER,
+    PEER,
+    PICK,
+    SCOPE,
+    SESSION,
+    WORKSPACE,
+    Entry,
+    Job,
+)
 from souvenance.domain.line import CARD, LinePlace
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
@@ -231,20 +241,13 @@ def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Change
     anew: set[tuple[Compartment, str]] = set()
     unsaid: set[str] = set()
     while going:
-        by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-        said: list[str] = []
+        said = [line.id for line in going if line.turn is not None]
         concluded: list[str] = []
         for line in going:
-            by_compartment[line.compartment].append(line.id)
-            if line.turn is not None:
-                said.append(line.id)
             if line.kind in KINDS and line.about is not None:
                 struck[line.compartment, line.about].add(line.id)
                 concluded.append(line.id)
-        for compartment, ids in by_compartment.items():
-            ctx.tx.terms.remove(compartment, ids)
-            ctx.tx.lines.delete(compartment, ids)
-            changes.lose(compartment, ids)
+        _delete(ctx, going, changes)
         unsaid.update(said)
         reasoned = _reasoned_from(ctx, concluded)
         going = [*_resting_on(ctx, said, struck), *reasoned]
@@ -262,15 +265,21 @@ def erase_words(ctx: RequestContext, session: str, lines: Iterable[LinePlace], c
     """Messages of the session alone. Its summaries stay, and what was concluded from them stays without
     its sources."""
     directory.spend_turns(ctx, session, directory.next_turn(ctx, session) - 1)
+    gone = list(lines)
+    _delete(ctx, gone, changes)
+    ctx.tx.lines.uncite(ctx.scope.workspace, [line.id for line in gone])
+    ctx.tx.owe_scrub()
+
+
+def _delete(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
+    """Take the lines themselves out of the store and its index."""
     by_compartment: dict[Compartment, list[str]] = defaultdict(list)
     for line in lines:
         by_compartment[line.compartment].append(line.id)
     for compartment, ids in by_compartment.items():
         ctx.tx.terms.remove(compartment, ids)
         ctx.tx.lines.delete(compartment, ids)
-        ctx.tx.lines.uncite(compartment.workspace, ids)
         changes.lose(compartment, ids)
-    ctx.tx.owe_scrub()
 
 
 def erase_resting(
@@ -304,13 +313,8 @@ def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> No
             continue
         last = directory.next_turn(ctx, session) - 1
         directory.spend_turns(ctx, session, last)
-        by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-        for line in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
-            by_compartment[line.compartment].append(line.id)
-        for compartment, ids in by_compartment.items():
-            ctx.tx.lines.delete(compartment, ids)
-            changes.lose(compartment, ids)
-        if by_compartment:
+        if summaries := ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
+            _delete(ctx, summaries, changes)
             owe_summaries(ctx, entry, 1, last)
 
 

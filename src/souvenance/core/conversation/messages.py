@@ -13,9 +13,8 @@ from souvenance.core.request_context import RequestContext, said_at
 from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust
 from souvenance.domain.content import decode_metadata
-from souvenance.domain.directory import SESSION, Entry
+from souvenance.domain.directory import SESSION, SUMMARISE, Entry, Job
 from souvenance.domain.filters import Column, Field
-from souvenance.domain.jobs import SUMMARISE, Job
 from souvenance.domain.line import SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import NotFound

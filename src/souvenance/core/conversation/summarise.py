@@ -15,7 +15,7 @@ from souvenance.core.conversation.messages import class_of
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain.centrality import central
-from souvenance.domain.jobs import Job, Task
+from souvenance.domain.directory import Job, Task
 from souvenance.domain.line import SUMMARY, SealedLine, shared_fields
 from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting

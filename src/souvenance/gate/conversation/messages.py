@@ -24,10 +24,9 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import reasoning_settings as h
 from souvenance.domain.chunking import chunks
 from souvenance.domain.content import check_characters, decode_metadata, encode_metadata
-from souvenance.domain.directory import PEER, SESSION, Entry
+from souvenance.domain.directory import DERIVE, PEER, SESSION, Entry, Job
 from souvenance.domain.encoding import frame
 from souvenance.domain.filters import predicate
-from souvenance.domain.jobs import DERIVE, Job
 from souvenance.domain.line import DOCUMENT, MESSAGE, RELAYED, SealedLine
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import Reasoning

@@ -19,8 +19,7 @@ from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, opened
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import names
-from souvenance.domain.directory import FORMER, MEMBER, PEER, SCOPE, Entry
-from souvenance.domain.jobs import REASONING, Job, Task
+from souvenance.domain.directory import FORMER, MEMBER, PEER, REASONING, SCOPE, Entry, Job, Task
 from souvenance.domain.line import CARD, OpenLine, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.policy import Reach

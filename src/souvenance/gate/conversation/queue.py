@@ -9,8 +9,7 @@ import msgspec
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import compartments_of, everywhere, reading
-from souvenance.domain.directory import MEMBER, PEER, SESSION
-from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Job
+from souvenance.domain.directory import DERIVE, DREAM, MEMBER, PEER, REASONING, SESSION, Job
 from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import Disabled
 from souvenance.gate.conversation import resource as r

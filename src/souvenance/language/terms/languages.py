@@ -90,11 +90,9 @@ def language_of(text: str, met: SmallWords | None = None) -> str:
 
 def is_english(text: str) -> bool:
     """Whether the text may be English: in Latin letters, and not known to be of another language."""
-    return language_of(text) == ENGLISH and (text.isascii() or not any(map(_is_foreign, text)))
-
-
-def _is_foreign(char: str) -> bool:
-    return char > _LAST_LATIN and char.isalpha()
+    if language_of(text) != ENGLISH:
+        return False
+    return text.isascii() or not any(char > _LAST_LATIN and char.isalpha() for char in text)
 
 
 def of_script(word: str) -> str | None:

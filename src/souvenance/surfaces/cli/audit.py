@@ -20,9 +20,17 @@ from souvenance.errors import BrokenAuditChain, IntegrityError, InvalidInput
 from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
 from souvenance.surfaces.cli.output import counted, progress, say
-from souvenance.surfaces.cli.session import Shell, mend
+from souvenance.surfaces.cli.session import (
+    ACCESS,
+    EXISTING_FILE,
+    OPERATE,
+    Command,
+    Group,
+    Shell,
+    mend,
+    pass_shell,
+)
 
 _PAGE = 1000
 
@@ -43,25 +51,17 @@ def list_(shell: Shell, first: int, limit: int | None) -> None:
 
 
 @audit.command("verify")
-@click.option(
-    "--checkpoint", type=click.Path(exists=True, dir_okay=False), help="A checkpoint that you saved."
-)
-@click.option(
-    "--rows",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A saved 'audit list --json', instead of the log.",
-)
-@click.option(
-    "--receipt", type=click.Path(exists=True, dir_okay=False), help="A receipt that 'forget' wrote."
-)
+@click.option("--checkpoint", type=EXISTING_FILE, help="A checkpoint that you saved.")
+@click.option("--rows", type=EXISTING_FILE, help="A saved 'audit list --json', instead of the log.")
+@click.option("--receipt", type=EXISTING_FILE, help="A receipt that 'forget' wrote.")
 @pass_shell
-def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str | None) -> None:
+def verify_(shell: Shell, checkpoint: Path | None, rows: Path | None, receipt: Path | None) -> None:
     """Verify the log, and with it a checkpoint or a receipt.
 
     With --checkpoint, check that the log only grew since. With --receipt, check that the log records the
     deletion, and who signed it. With --rows, only the given files are read, so no signature is checked.
     """
-    text = Path(receipt).read_text("utf-8", "replace").strip() if receipt else None
+    text = receipt.read_text("utf-8", "replace").strip() if receipt else None
     claimed = receipts.read_unverified(text) if text is not None else None
     saved = _read_checkpoint(checkpoint) if checkpoint else None
     named = shell.workspace if claimed is None else claimed.workspace
@@ -69,7 +69,7 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
     if rows:
         workspace = named or (saved.workspace if saved else DEFAULT_WORKSPACE)
     else:
-        workspace = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=named).workspace
+        workspace = shell.call(o.CHECKPOINT, m.Nothing(), workspace=named).workspace
     every = [row.row(workspace) for row in found]
     now = verify(workspace, every, saved)
     if claimed is not None:
@@ -118,7 +118,7 @@ def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
 @pass_shell
 def checkpoint(shell: Shell) -> None:
     """Print the log's size and root hash. Keep it on another machine."""
-    answer = shell.call(o.CHECKPOINT, m.AuditCheckpoint())
+    answer = shell.call(o.CHECKPOINT, m.Nothing())
     say(msgspec.json.encode(answer).decode())
 
 
@@ -137,7 +137,7 @@ def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> N
 
 def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = None) -> Iterator[m.AuditRow]:
     """The rows that were there when the reading began, page by page."""
-    size = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=workspace).size
+    size = shell.call(o.CHECKPOINT, m.Nothing(), workspace=workspace).size
     end = size if limit is None else min(size, first + limit)
     while first < end:
         request = m.AuditList(first, min(_PAGE, end - first))
@@ -162,9 +162,9 @@ def _row_line(row: m.AuditRow) -> str:
     return f"{row.seq:>6}  {when}  {row.actor}  {row.operation}{places}  {row.outcome}"
 
 
-def _read_checkpoint(path: str) -> Checkpoint:
+def _read_checkpoint(path: Path) -> Checkpoint:
     try:
-        saved = msgspec.json.decode(Path(path).read_bytes(), type=settled(m.CheckpointAnswer))
+        saved = msgspec.json.decode(path.read_bytes(), type=settled(m.CheckpointAnswer))
         return Checkpoint(saved.workspace, saved.size, bytes.fromhex(saved.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput(
@@ -172,11 +172,10 @@ def _read_checkpoint(path: str) -> Checkpoint:
         ) from None
 
 
-def _read_rows(path: str) -> list[m.AuditRow]:
+def _read_rows(path: Path) -> list[m.AuditRow]:
     try:
         return [
-            msgspec.json.decode(line, type=settled(m.AuditRow))
-            for line in Path(path).read_bytes().splitlines()
+            msgspec.json.decode(line, type=settled(m.AuditRow)) for line in path.read_bytes().splitlines()
         ]
     except msgspec.MsgspecError as error:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
@@ -188,11 +187,15 @@ def _read_rows(path: str) -> list[m.AuditRow]:
 def doctor(shell: Shell, repair: bool) -> None:
     """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
     mended = mend(shell, lambda installation: installation.repair()) if repair else None
-    overview = shell.call(o.COMPARTMENTS, m.Compartments())
+    overview = shell.call(o.COMPARTMENTS, m.Nothing())
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
-    with progress("lines", len(overview.compartments), item_show_func=_compartment_name) as bar:
+
+    def shown(compartment: m.CompartmentAnswer | None) -> str | None:
+        return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
+
+    with progress("lines", len(overview.compartments), item_show_func=shown) as bar:
         for compartment in overview.compartments:
             bar.update(1, compartment)
             try:
@@ -212,7 +215,7 @@ def doctor(shell: Shell, repair: bool) -> None:
             findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
         except IntegrityError as error:
             findings.append(f"workspace {workspace!r}: {error.detail}")
-    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
+    if overview.scrub_pending and not shell.call(o.SCRUB, m.Nothing()).scrubbed:
         findings.append("forgotten bytes can't be scrubbed while another process holds the store")
     result = {"lines": lines, "audit_rows": rows, "findings": findings}
     if mended is not None:
@@ -236,10 +239,6 @@ def _mended(found: Any) -> str:
         f"store and bucket agree: {counted(found.restored, 'line')} restored,"
         f" {counted(found.carried, 'object')} copied, {found.removed} of erased lines removed"
     )
-
-
-def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:
-    return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
 
 
 def _open_to_others(home: Path) -> list[str]:

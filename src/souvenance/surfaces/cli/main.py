@@ -16,10 +16,8 @@ from souvenance import errors as e
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces import cli as package
-from souvenance.surfaces.cli.options import SECTIONS, Group, write_commands
-from souvenance.surfaces.cli.session import Shell
-from souvenance.surfaces.open_memory import OpenInstallation
-from souvenance.surfaces.transfers import Transfers
+from souvenance.surfaces.cli.session import SECTIONS, Group, Shell, write_commands
+from souvenance.surfaces.open_memory import OpenInstallation, Transfers
 from souvenance.version import __version__
 
 INTERNAL = 1

@@ -26,12 +26,11 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.options import NAMES, OPERATE, Command, pass_shell
 from souvenance.surfaces.cli.output import confirm, visible, yes_option
-from souvenance.surfaces.cli.session import Shell, this_program
+from souvenance.surfaces.cli.session import NAMES, OPERATE, Command, Shell, pass_shell, this_program
 
 if TYPE_CHECKING:
-    from souvenance.surfaces.mcp.owner import MemoryOwner, Task
+    from souvenance.surfaces.mcp.memory import MemoryOwner, Task
 
 
 CLIENTS = (
@@ -152,9 +151,9 @@ def _serve(shell: Shell, reach: _Reach) -> None:
 
 def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Task, Shell]]:
     """Whose memory it is, and for each task a shell with a cap for it alone. Raises: SouvenanceError."""
-    from souvenance.surfaces.mcp.owner import TASKS, narrower, person_of
+    from souvenance.surfaces.mcp.memory import TASKS, narrower, person_of
 
-    given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.WhoAmI())
+    given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.Nothing())
     token = shell.token()
     name = reach.peer or given.sub
     own_eyes = tuple(given.via) if name == given.sub else ()

@@ -23,7 +23,8 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import peers
-from souvenance.surfaces.cli.options import (
+from souvenance.surfaces.cli.output import Record, confirm, counted, new_file, shown, visible, yes_option
+from souvenance.surfaces.cli.session import (
     END,
     LINE_ID,
     MOMENT,
@@ -32,11 +33,10 @@ from souvenance.surfaces.cli.options import (
     REMEMBER,
     SPAN,
     Command,
+    Shell,
     of_peer,
     pass_shell,
 )
-from souvenance.surfaces.cli.output import Record, confirm, counted, new_file, shown, visible, yes_option
-from souvenance.surfaces.cli.session import Shell
 
 _CATCH_UP_SECONDS = 0.2
 """For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""

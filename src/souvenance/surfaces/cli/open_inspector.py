@@ -7,8 +7,7 @@ import click
 from souvenance.errors import Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import REMEMBER, Command, pass_shell
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import REMEMBER, Command, Shell, pass_shell
 
 _SECONDS = 10
 
@@ -21,8 +20,8 @@ def open_(shell: Shell, printed: bool) -> None:
 
     A server must be running. The link works once, within a minute.
     """
-    shell.call(o.WHOAMI, m.WhoAmI())
-    server = shell.server or shell.installation().served_at()
+    shell.call(o.WHOAMI, m.Nothing())
+    server = shell.settings.url or shell.installation().served_at()
     if server is None:
         raise Unavailable("no server is running for this data folder", hint="Run 'souvenance serve' first.")
     link = link_to(server, shell.token())

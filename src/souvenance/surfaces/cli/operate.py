@@ -15,9 +15,8 @@ from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
 from souvenance.surfaces.cli.output import counted, say, table
-from souvenance.surfaces.cli.session import Shell, what_serves
+from souvenance.surfaces.cli.session import OPERATE, Command, Group, Shell, listens, pass_shell, what_serves
 from souvenance.surfaces.open_memory import OpenMemory
 
 DEFAULT_PORT = 8787
@@ -36,7 +35,7 @@ def init(shell: Shell, rebind: bool) -> None:
     shell.makes = True
     installation = shell.installation(rebind=rebind)
     try:
-        shell.call(o.WHOAMI, m.WhoAmI())
+        shell.call(o.WHOAMI, m.Nothing())
     except Unauthenticated:
         shell.renew()
     result = {
@@ -124,10 +123,10 @@ class _ServedFiles:
 @pass_shell
 def status(shell: Shell) -> None:
     """Show what is stored, where and for whom."""
-    answer = shell.call(o.STATUS, m.Status())
+    answer = shell.call(o.STATUS, m.Nothing())
 
     def rows() -> Iterator[str]:
-        where = shell.server or shell.settings.where
+        where = shell.settings.url or shell.settings.where
         yield f"{where}: workspace {answer.workspace}, owner {answer.owner}"
         yield from (f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces)
         if answer.audit_rows is not None:

@@ -9,9 +9,8 @@ from souvenance.domain.retention import FADE, FORGET, SUMMARISE, Then
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import retention as t
-from souvenance.surfaces.cli.options import DATA, SPAN, Group, pass_shell
 from souvenance.surfaces.cli.output import confirm, counted, table, yes_option
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import DATA, SPAN, Group, Shell, pass_shell
 
 _DAY_SECONDS = 86_400
 _DOES = {FORGET: "goes", SUMMARISE: "goes once it is summarised", FADE: "ranks half as well"}

@@ -16,8 +16,7 @@ from souvenance.errors import Misconfigured, Unsupported
 from souvenance.files import replace_file, translated
 from souvenance.settings import SETTINGS
 from souvenance.surfaces.cli.operate import DEFAULT_PORT
-from souvenance.surfaces.cli.options import OPERATE, Group, pass_shell
-from souvenance.surfaces.cli.session import Shell, this_program
+from souvenance.surfaces.cli.session import OPERATE, Group, Shell, pass_shell, this_program
 
 _UNIT = "souvenance.service"
 _LABEL = "io.souvenance.server"

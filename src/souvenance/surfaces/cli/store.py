@@ -9,14 +9,13 @@ from typing import Any
 
 import click
 
+from souvenance.domain.archive_records import KeptStore
 from souvenance.errors import IntegrityError, StorageBusy, Unavailable, Unsupported
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import Shell, mend
-from souvenance.surfaces.transfers import Backup
+from souvenance.surfaces.cli.session import DATA, EXISTING_FILE, Command, Shell, mend, pass_shell, recipients
 
 
 @click.command("backup", cls=Command, section=DATA)
@@ -44,12 +43,8 @@ def backup(
 
 
 @click.command("restore", cls=Command, section=DATA)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--identity",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The age key that decrypts the backup.",
-)
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--identity", type=EXISTING_FILE, help="The age key that decrypts the backup.")
 @pass_shell
 def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     """Restore the data folder from a backup. The folder must be empty."""
@@ -66,7 +61,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     shell.show(result, rows)
 
 
-def _contents(file: Path, kept: Backup) -> dict[str, Any]:
+def _contents(file: Path, kept: KeptStore) -> dict[str, Any]:
     return {
         "file": str(file),
         "lines": kept.lines,

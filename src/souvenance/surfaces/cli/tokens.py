@@ -19,9 +19,8 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
-from souvenance.surfaces.cli.options import ACCESS, NAMES, SPAN, Group, pass_shell
 from souvenance.surfaces.cli.output import counted, new_file, one_line, table
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import ACCESS, NAMES, SPAN, Group, Shell, pass_shell
 
 
 @click.group("cap", cls=Group, section=ACCESS)
@@ -137,7 +136,7 @@ def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, ki
 @pass_shell
 def whoami(shell: Shell) -> None:
     """Show what your token grants, as the gate sees it."""
-    answer = shell.call(o.WHOAMI, m.WhoAmI())
+    answer = shell.call(o.WHOAMI, m.Nothing())
     shell.show(answer, lambda: msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
 
 

@@ -27,10 +27,9 @@ from souvenance.gate import operations as o
 from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import Shell, file_text
-from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
+from souvenance.surfaces.cli.session import DATA, Command, Shell, file_text, pass_shell, recipients
+from souvenance.surfaces.open_memory import ARCHIVE, KINDS, ArchiveFiles
 
 
 @click.command("export", cls=Command, section=DATA)
@@ -164,13 +163,13 @@ def take(
             raise InvalidInput("an export is always imported as a whole", hint="Leave --dry-run out.")
         import_archive(shell, Path(source).expanduser(), archives, identity=identity)
         return
-    me = shell.call(o.WHOAMI, m.WhoAmI())
+    me = shell.call(o.WHOAMI, m.Nothing())
     by_url = _URL.match(source) is not None
     wanted = Wanted(
         peer=me.sub if peer is None and by_url else _name(peer or me.sub),
         renamed=peer is not None,
         workspace=shell.workspace,
-        key=_key(key_file),
+        key=os.environ.get("HONCHO_API_KEY") if key_file is None else file_text(key_file),
     )
     reader = shell.transfers.open_source(source, kind, wanted)
     if peer is not None and reader.kind == "honcho":
@@ -195,11 +194,6 @@ def _name(peer: str) -> str:
             "a peer's name may only have letters, digits, '-' and '_'",
             hint="Say whose words they are: --peer NAME.",
         ) from None
-
-
-def _key(file: Path | None) -> str | None:
-    """What opens the source. Raises: InvalidInput."""
-    return os.environ.get("HONCHO_API_KEY") if file is None else file_text(file)
 
 
 def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:

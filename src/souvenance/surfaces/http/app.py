@@ -72,15 +72,12 @@ class Door(Protocol):
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         """What the door answers; every path of it is its own."""
-        ...
 
     def described(self) -> Paths:
         """What OpenAPI says of it: all that it answers programs."""
-        ...
 
     def open(self) -> AbstractAsyncContextManager[None]:
         """Holds what the door needs while the server runs; entered once, in the server's event loop."""
-        ...
 
 
 def make_app(
@@ -290,20 +287,18 @@ def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
         body = await body_of(request, gate, gate.limits.body_bytes) if posted else Body()
 
         def read() -> Any:
-            return _from_body(decoder, body.read()) if posted else _from_query(request, route)
+            if not posted:
+                return _from_query(request, route)
+            try:
+                return decoder.decode(body.read() or b"{}")
+            except UNREADABLE as error:
+                raise e.InvalidInput(f"the body can't be read: {error}") from None
 
         credentials = credentials_of(request, body.content)
         content = await threads.call(gate, route.operation, credentials, read, encode)
         return Response(content, route.status, HEADERS, "application/json")
 
     return answer
-
-
-def _from_body(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
-    try:
-        return decoder.decode(body or b"{}")
-    except UNREADABLE as error:
-        raise e.InvalidInput(f"the body can't be read: {error}") from None
 
 
 def _from_query(request: Request, route: Route) -> Any:

@@ -436,7 +436,12 @@ def _raised(route: Route, answer: RawAnswer, *, with_cap: bool) -> e.SouvenanceE
     """The error that the gate there raised."""
     complaint = _complaint(answer.content)
     if not complaint and answer.status not in _PLAIN_SPOKEN:
-        return _foreign(answer)
+        if "location" in answer.headers and answer.status < 400:
+            return e.ServerUnreachable(
+                f"the server answered {answer.status} and points elsewhere",
+                hint="Use the address that it points to, if that one may have the cap.",
+            )
+        return e.ServerUnreachable(f"the server answered {answer.status}, and not as Souvenance does")
     detail = _detail(complaint) or f"the server answered {answer.status}"
     code, hint = complaint.get("error"), complaint.get("hint")
     kind = _BY_CODE.get(code) if isinstance(code, str) else None
@@ -448,15 +453,6 @@ def _raised(route: Route, answer: RawAnswer, *, with_cap: bool) -> e.SouvenanceE
         )
         return kind(detail, retry_after=wait, hint=hint)
     return kind(detail, hint=hint)
-
-
-def _foreign(answer: RawAnswer) -> e.ServerUnreachable:
-    if "location" in answer.headers and answer.status < 400:
-        return e.ServerUnreachable(
-            f"the server answered {answer.status} and points elsewhere",
-            hint="Use the address that it points to, if that one may have the cap.",
-        )
-    return e.ServerUnreachable(f"the server answered {answer.status}, and not as Souvenance does")
 
 
 def _by_status(status: int, route: Route, with_cap: bool) -> type[e.SouvenanceError]:

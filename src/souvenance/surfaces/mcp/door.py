@@ -29,8 +29,7 @@ from souvenance.surfaces.http.openapi import JSON, Paths, answer, described, ref
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import RequestThreads, credentials_of, refusal
 from souvenance.surfaces.http.routes import REFUSALS
-from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.owner import Task, narrower, person_of
+from souvenance.surfaces.mcp.memory import PersonsMemory, Task, narrower, person_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -171,7 +170,7 @@ class _Endpoint:
                 hint="Narrow it with its holder key to a bearer cap: 'souvenance cap attenuate'.",
             )
         credentials = Credentials(given.token)
-        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
+        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.Nothing)
         person, token = person_of(cap), given.token or ""
 
         async def ask(task: Task, operation: Operation, message: m.Request) -> Any:

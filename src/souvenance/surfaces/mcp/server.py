@@ -47,8 +47,7 @@ from souvenance.errors import InvalidInput, NotFound, SouvenanceError
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.mcp import results as r
-from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.owner import MemoryOwner, Task
+from souvenance.surfaces.mcp.memory import MemoryOwner, PersonsMemory, Task
 from souvenance.surfaces.mcp.results import QUOTED, cited, cited_message, text_of
 from souvenance.version import __version__
 

@@ -12,8 +12,7 @@ import click
 from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput
-from souvenance.surfaces.cli.options import OPERATE, Command, pass_shell
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import OPERATE, Command, Shell, pass_shell
 
 
 @click.command(cls=Command, section=OPERATE)
@@ -31,8 +30,7 @@ def demo(shell: Shell, keep: bool, fills: bool) -> None:
     if fills:
         _fill(shell)
         return
-    from souvenance.surfaces.cli.demo.stage import Stage, outcome_line, play, succeeded, summary
-    from souvenance.surfaces.cli.demo.story import STEPS
+    from souvenance.surfaces.cli.demo.stage import STEPS, Stage, outcome_line, play, succeeded, summary
 
     folder = Path(tempfile.mkdtemp(prefix="souvenance-demo-"))
     results = []

@@ -82,7 +82,7 @@ class _Filler:
         """The first message of each peer in each session."""
 
     def refuse_memory(self) -> None:
-        notes = self._ask(o.STATUS, m.Status()).namespaces
+        notes = self._ask(o.STATUS, m.Nothing()).namespaces
         if notes or self._ask(LIST_WORKSPACES, ListWorkspaces(size=1)).total:
             raise Conflict(
                 "this data folder has memory already",

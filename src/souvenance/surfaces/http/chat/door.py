@@ -184,12 +184,12 @@ class ChatDoor:
         credentials = credentials_of(request, body)
         token, local = credentials.token or "", _is_local(request)
         try:
-            grant: m.WhoAmIAnswer = await self._threads.call(self._gate, CHAT, credentials, m.WhoAmI)
+            grant: m.WhoAmIAnswer = await self._threads.call(self._gate, CHAT, credentials, m.Nothing)
             return Admitted(token, grant, local)
         except e.Unavailable as error:
             self._warnings.add("the store is out of reach", error)
             grants = self._settings.when_store_is_down == PASS_WITHOUT_MEMORY
-            late = partial(self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=grants)
+            late = partial(self._gate.judge_late, CHAT, credentials, m.Nothing(), error, grants=grants)
             granted = await self._threads.judge(self._gate, credentials, late)
             return Admitted(token, whoami_answer(granted), local, store_down=True)
 

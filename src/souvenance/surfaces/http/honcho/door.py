@@ -139,18 +139,13 @@ def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
                 return await _telling(found, threads)
         except e.SouvenanceError as error:
             return refusal(error, admin=route.path in ADMINS)
-        if _is_old_client(request):
+        # An SDK from before 2.4 says nothing of itself but the library it asks with.
+        agent = request.headers.get("user-agent", "")
+        if agent.startswith("python-httpx/") and "x-honcho-host" not in request.headers:
             found = for_old_clients(found)
         return _answer(route, found, in_pieces=in_pieces, reasoner=gate.reasoner)
 
     return answer
-
-
-def _is_old_client(request: Request) -> bool:
-    """Whether it is an SDK from before 2.4, which says nothing of itself but the library it asks with."""
-    return "x-honcho-host" not in request.headers and request.headers.get("user-agent", "").startswith(
-        "python-httpx/"
-    )
 
 
 def _file_of(body: Body, gate: Gate) -> bytes:

@@ -74,7 +74,7 @@ async def verify_audit(visit: Visit) -> Response:
             "your token shows only a part of the log, and only the whole can be verified",
             hint="Ask whoever holds the owner's token.",
         )
-    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace)
+    now = await visit.call(o.CHECKPOINT, m.Nothing(), workspace)
     try:
         rows = [
             row.row(now.workspace) async for some in _every(visit, now.workspace, now.size) for row in some
@@ -122,14 +122,14 @@ async def verify_receipt(visit: Visit) -> Response:
 
 async def save_checkpoint(visit: Visit) -> Response:
     fields = await visit.form()
-    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), fields.get("w"))
+    now = await visit.call(o.CHECKPOINT, m.Nothing(), fields.get("w"))
     return download(msgspec.json.encode(now), f"checkpoint-{now.size}.json", "application/json")
 
 
 async def save_log(visit: Visit) -> Response:
     """Every row, one line of JSON each."""
     fields = await visit.form()
-    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), fields.get("w"))
+    now = await visit.call(o.CHECKPOINT, m.Nothing(), fields.get("w"))
 
     async def lines() -> AsyncIterator[bytes]:
         async for rows in _every(visit, now.workspace, now.size):

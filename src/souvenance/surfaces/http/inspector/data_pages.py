@@ -18,9 +18,8 @@ from souvenance.agents.archives import write_archive
 from souvenance.agents.import_memory import Ask, ImportTerms
 from souvenance.domain.archive_records import ARCHIVE as FOR_MACHINES
 from souvenance.domain.archive_records import JSON, MARKDOWN
-from souvenance.domain.imports import Wanted
+from souvenance.domain.imports import Upload, Wanted
 from souvenance.domain.names import namespace as valid_namespace
-from souvenance.domain.uploads import Upload
 from souvenance.errors import FileTooLarge, InvalidInput
 from souvenance.gate import archive, inspect_work
 from souvenance.gate import messages as m
@@ -38,7 +37,7 @@ from souvenance.surfaces.http.inspector.imports import (
 from souvenance.surfaces.http.inspector.places import names_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 from souvenance.surfaces.http.request_bodies import keep_body
-from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers
+from souvenance.surfaces.open_memory import ARCHIVE, FILES, Transfers
 
 FORMATS = {
     MARKDOWN: "Markdown, to read or open in Obsidian (.zip)",
@@ -75,7 +74,6 @@ class DataFiles(Protocol):
 
     def back_up(self, target: Path, *, recipients: Sequence[str]) -> Any:
         """Write a backup of the installation into a new file. Raises: SouvenanceError."""
-        ...
 
 
 class DataPages:

@@ -22,10 +22,9 @@ from msgspec.structs import replace
 from souvenance.agents.archives import ArchiveImport
 from souvenance.agents.import_memory import Ask, ImportTally, ImportTerms, Taking
 from souvenance.domain.archive_records import MEMORY
-from souvenance.domain.imports import Wanted
-from souvenance.domain.uploads import Upload
+from souvenance.domain.imports import Upload, Wanted
 from souvenance.errors import Conflict, InvalidInput, NotFound, SouvenanceError, Unavailable
-from souvenance.surfaces.transfers import ARCHIVE, Transfers
+from souvenance.surfaces.open_memory import ARCHIVE, Transfers
 
 _LOG = logging.getLogger(__name__)
 READING, READY, IMPORTING, DONE, FAILED = "reading", "ready", "importing", "done", "failed"

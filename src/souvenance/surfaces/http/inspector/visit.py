@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from souvenance.domain.capability import read_unverified
+from souvenance.domain.imports import Upload
 from souvenance.domain.names import ALL
-from souvenance.domain.uploads import Upload
 from souvenance.errors import BodyTooLarge, Denied, FileTooLarge, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate

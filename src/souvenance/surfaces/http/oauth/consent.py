@@ -28,17 +28,21 @@ from souvenance.surfaces.http.browser_pages import (
     is_form_token,
     names_in,
 )
-from souvenance.surfaces.http.oauth import metadata, pages
+from souvenance.surfaces.http.oauth import metadata
 from souvenance.surfaces.http.oauth.authorization_server import Approval, OAuthServer, Polls, granted
 from souvenance.surfaces.http.oauth.messages import (
+    ANOTHER_DEVICE,
+    Consent,
     Fields,
     OAuthRequest,
     as_page,
     fields_of,
+    notice,
+    page,
+    redirect,
     sentence_of,
     to_client,
 )
-from souvenance.surfaces.http.oauth.pages import Consent, notice, redirect
 from souvenance.surfaces.http.routes import status_of
 
 _HOUR = 3600
@@ -139,7 +143,7 @@ class BrowserSession:
             )
 
     def page(self, template: str, status: int = 200, **values: Any) -> Response:
-        answer = pages.page(template, status, **values)
+        answer = page(template, status, **values)
         if not self.known:
             _COOKIE.give(answer, self.secret, self.asked.secure)
         return answer
@@ -442,7 +446,7 @@ class ConsentPages:
         return OAuthServer(self._state, Polls(), asked.issuer)
 
 
-_ELSEWHERE: Mapping[str, str] = {"where": pages.ANOTHER_DEVICE, "action": metadata.DEVICE_PAGE}
+_ELSEWHERE: Mapping[str, str] = {"where": ANOTHER_DEVICE, "action": metadata.DEVICE_PAGE}
 
 
 def _asked_at(query: OAuthRequest) -> dict[str, Any]:

@@ -57,8 +57,12 @@ class SignInDoor:
             Route(metadata.SIGN_IN, partial(page, consent.sign_in), methods=both),
             Route(metadata.SIGN_OUT, partial(page, consent.sign_out), methods=both),
             Route(metadata.TOKEN, partial(api, self._token), methods=post),
-            Route(metadata.REVOKE, partial(api, self._revoke), methods=post),
-            Route(metadata.DEVICE_AUTHORIZATION, partial(api, self._device), methods=post),
+            Route(metadata.REVOKE, partial(api, partial(self._endpoint, "revocation")), methods=post),
+            Route(
+                metadata.DEVICE_AUTHORIZATION,
+                partial(api, partial(self._endpoint, "device_authorization")),
+                methods=post,
+            ),
             Route(metadata.REGISTER, partial(api, self._register), methods=post),
             Route(metadata.SERVER_METADATA, partial(document, metadata.of_server), methods=read),
             Route(metadata.RESOURCE_METADATA, partial(document, of_api), methods=read),
@@ -81,11 +85,8 @@ class SignInDoor:
         server.check_resources(server.create_oauth2_request(asked))
         return answer(server.create_token_response(asked))
 
-    def _revoke(self, asked: OAuthRequest) -> Response:
-        return answer(self._server(asked).create_endpoint_response("revocation", asked))
-
-    def _device(self, asked: OAuthRequest) -> Response:
-        return answer(self._server(asked).create_endpoint_response("device_authorization", asked))
+    def _endpoint(self, name: str, asked: OAuthRequest) -> Response:
+        return answer(self._server(asked).create_endpoint_response(name, asked))
 
     def _register(self, asked: OAuthRequest) -> Response:
         return answer(register(self._state, asked))
