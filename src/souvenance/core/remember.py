@@ -93,11 +93,8 @@ def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKe
 def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
     at = said_at(line)
-    analysis: Analysis | None = None
-    blinded: array[int] | None = None
-    if ctx.known:
-        analysis, blinded = ctx.known.get((Analysis, text, at)), ctx.known.get((words.blind, keys.blind, text))
-    tokens, counts = _tokens(line, analysis or analysed(text, at, ctx.services.zone), blinded, keys)
+    analysis = ctx.known.get((Analysis, text, at)) or analysed(text, at, ctx.services.zone)
+    tokens, counts = _tokens(line, analysis, ctx.known.get((words.blind, keys.blind, text)), keys)
     said = Saying(line.session, line.turn, at)
     ctx.tx.terms.add(line.compartment, line.id, tokens, counts, said)
     ctx.services.meaning.written(line.compartment, text)

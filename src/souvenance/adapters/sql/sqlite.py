@@ -1,9 +1,9 @@
 """The SQLite engine: one file in WAL mode, one writer at a time, any number of readers.
 
 A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
-next writer, and then we flush SQLite's log ourselves (ADR 0027). Who reads or writes takes the connection that
-was used last from a pool; one thread of a process writes at a time, and other processes are held off by SQLite's
-own lock, for which we wait. A write that need not last waits for one other writer at most, not for
+next writer, and then we flush SQLite's log ourselves (ADR 0027). Readers and writers draw from one pool the
+connection that was used last. One thread of a process writes at a time; other processes are held off by
+SQLite's own lock, for which we wait. A write that need not last waits for one other writer at most, not for
 all lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the
 file when its own work is done, and nobody waits for that either.
 """
