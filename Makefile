@@ -33,7 +33,7 @@ CREWAI_WITHOUT := kubernetes lance-namespace lance-namespace-urllib3-client lanc
 EXTRAS := archive client embed fastembed hermes mcp metrics postgres s3 serve traces
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready .environments/vercel-ai/.ready \
-    .environments/typescript-client/.ready
+    .environments/honcho-typescript/.ready .environments/typescript-client/.ready
 INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tests/%) || exit 1
@@ -158,11 +158,12 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 	@$(call INSTALL_HERE,.environments/python-$*/bin/python)
 	@touch $@
 
-# From npm: the conformance suite of MCP, the checker of the inspector's pages, Vercel's AI SDK, and the tools of the
-# TypeScript client. Their locks name no registry.
+# From npm: the conformance suite of MCP, the checker of the inspector's pages, Vercel's AI SDK, Honcho's SDK, and the
+# tools of the TypeScript client. Their locks name no registry.
 .environments/mcp-conformance/.ready: $(wildcard tests/mcp_door/conformance/package*.json) | debian
 .environments/axe-core/.ready: $(wildcard tests/inspector/axe/package*.json) | debian
 .environments/vercel-ai/.ready: $(wildcard tests/chat/vercel_ai/package*.json) | debian
+.environments/honcho-typescript/.ready: $(wildcard tests/honcho/typescript/package*.json) | debian
 .environments/typescript-client/.ready: $(wildcard clients/typescript/package*.json) | debian
 $(NPM_READY):
 	@echo "Setting up $(@D) ..."
@@ -193,8 +194,8 @@ lock:
 	$(COMPILE) pyproject.toml --extra crewai --extra client $(CREWAI_WITHOUT:%=--no-emit-package %) \
 	    -o tests/requirements/crewai.lock
 	echo kubernetes-validate==1.37.0 | $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
-	for folder in tests/mcp_door/conformance tests/inspector/axe tests/chat/vercel_ai clients/typescript; do \
-	    (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
+	for folder in tests/mcp_door/conformance tests/inspector/axe tests/chat/vercel_ai tests/honcho/typescript \
+	    clients/typescript; do (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
 	        --ignore-scripts --no-audit --no-fund) || exit 1; done
 
 clean:

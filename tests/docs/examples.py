@@ -38,8 +38,8 @@ _SERVE = re.compile(r"(?:make|souvenance) serve(?P<trust> --trust-loopback)?(?: 
 _SESSION = Path(__file__).with_name("sdk_session.py")
 _SDK = "honcho-2.7.0"
 _SECONDS = 120
-_FRAMEWORKS = "use-with-frameworks.md"
-"""Its programs run where the frameworks are installed: `tests/integrations`."""
+_ELSEWHERE = ("use-with-frameworks.md", "start-here.md")
+"""Each section of these is a path of its own: `first_recall.py` and `tests/integrations` run them."""
 
 _VOLATILE = (
     (r"\.\.\.", r"[^\n]*"),
@@ -77,7 +77,7 @@ def pages() -> list[Path]:
     docs = ROOT / "docs"
     learning = [*sorted(docs.glob("tutorial/*.md")), *sorted(docs.glob("howto/*.md"))]
     found = [ROOT / "README.md", *learning, docs / "reference" / "honcho.md"]
-    return [page for page in found if page.name != _FRAMEWORKS]
+    return [page for page in found if page.name not in _ELSEWHERE]
 
 
 def examples(page: Path) -> list[Example]:
@@ -87,11 +87,11 @@ def examples(page: Path) -> list[Example]:
             earlier = found.pop().command if found and found[-1].session else ""
             found.append(Example(f"{earlier}# {kind}\n{body}", "", session=True))
         else:
-            found += [Example(body.strip(), "")] if kind == "bash" else _commands(body)
+            found += [Example(body.strip(), "")] if kind == "bash" else commands(body)
     return found
 
 
-def _commands(body: str) -> list[Example]:
+def commands(body: str) -> list[Example]:
     """The commands of a console block, each with what it prints; '\\' carries a command on."""
     found: list[Example] = []
     for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
@@ -101,19 +101,21 @@ def _commands(body: str) -> list[Example]:
     return found
 
 
-def play(page: Path, home: Path, programs: Path | None = None) -> list[Played]:
-    """Run them; `programs` is a folder whose programs come before this environment's."""
-    found = examples(page)
+def play(found: list[Example], home: Path, *programs: Path, **settings: str) -> list[Played]:
+    """Run them, in the folder `work` of the home. `programs` are folders whose programs come before this
+    environment's.
+    """
     work = home / "work"
-    work.mkdir(parents=True)
+    work.mkdir(parents=True, exist_ok=True)
     script = home / "script.sh"
     script.write_text(_script(found, home), "utf-8")
-    folders = [*([programs] if programs else []), Path(sys.executable).parent]
+    folders = [*programs, Path(sys.executable).parent]
     environment = {
         "HOME": str(home),
         "PATH": os.pathsep.join([*map(str, folders), os.environ.get("PATH", os.defpath)]),
         "LC_ALL": "C.UTF-8",
         "COLUMNS": "100",
+        **settings,
     }
     bash = subprocess.Popen(
         ["bash", str(script)],
@@ -177,7 +179,7 @@ def _alike(piece: str) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for played in play(Path(sys.argv[1]).resolve(), Path(folder)):
+        for played in play(examples(Path(sys.argv[1]).resolve()), Path(folder)):
             told = played.printed.replace(folder, "/home/you")
             mark = "" if matches(played.example.output, played.printed, Path(folder)) else "   # DIFFERS"
             print(f"$ {played.example.command}{mark}\n{told}")

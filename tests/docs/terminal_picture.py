@@ -125,17 +125,22 @@ class Recalls(DemoModel):
         return message
 
 
+def without_memory(programs: Path, folder: Path, model: DemoModel) -> tuple[Host, dict[str, str]]:
+    """Somebody's Hermes that has a model and no memory yet, and their environment."""
+    host = Host(programs, folder, model, {})
+    home = host.user / ".hermes"
+    home.mkdir()
+    settings = msgspec.json.decode((host.home / "config.yaml").read_bytes())
+    settings.pop("memory")
+    (home / "config.yaml").write_bytes(msgspec.json.encode(settings))
+    return host, {**host.environment, "HERMES_HOME": "", "USER": "ann"}
+
+
 def draw_hermes(to: Path, programs: Path) -> list[Asked]:
     """Draw the first session of somebody whose Hermes has a model and no memory yet, with the programs of an
     environment; what the model was asked for the answers."""
     with tempfile.TemporaryDirectory() as folder, a_model(Recalls) as model:
-        host = Host(programs, Path(folder), model, {})
-        home = host.user / ".hermes"
-        home.mkdir()
-        settings = msgspec.json.decode((host.home / "config.yaml").read_bytes())
-        settings.pop("memory")
-        (home / "config.yaml").write_bytes(msgspec.json.encode(settings))
-        environment = {**host.environment, "HERMES_HOME": "", "USER": "ann"}
+        host, environment = without_memory(programs, Path(folder), model)
         text = shown(f"cd {host.project}\n{session(IN_HERMES)}", environment, ANSWERS)
         _save(text.replace(str(host.user), "/home/ann"), to)
         return model.turns()

@@ -19,7 +19,7 @@ def programs(run_folder):
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_example_of_the_page_prints_what_the_page_shows(page, tmp_path, programs):
     assert examples(page)
-    for played in play(page, tmp_path, programs):
+    for played in play(examples(page), tmp_path, programs):
         shown = played.example.output
         assert matches(shown, played.printed, tmp_path), (played.example.command, shown, played.printed)
         refused = re.match(rf"(?:{CODES}): ", shown) is not None
@@ -32,7 +32,7 @@ def test_an_example_that_prints_something_else_or_fails_is_noticed(tmp_path):
         "```console\n$ echo one\ntwo\n$ NAME=kept\n$ echo $NAME; false\nkept\n```\n```bash\n(exit 3)\n```\n"
     )
     home = tmp_path / "home"
-    first, _, third, _ = played = play(page, home)
+    first, _, third, _ = played = play(examples(page), home)
     assert [one.exit_code for one in played] == [0, 0, 1, 3]
     assert not matches(first.example.output, first.printed, home)
     assert matches(third.example.output, third.printed, home)

@@ -99,6 +99,45 @@ def test_the_zip_is_read_where_it_is_and_known_from_chatgpt_s(tmp_path, mine):
     assert (again.messages, again.there) == (0, 3)
 
 
+ROOT = "00000000-0000-4000-8000-000000000000"
+"""What the first message of a conversation follows, in exports that say it."""
+
+
+def test_of_a_conversation_with_branches_the_one_with_the_newest_message_is_read(tmp_path):
+    branches = chat(
+        message("q", "human", "Where shall I go?", parent_message_uuid=ROOT),
+        message("old", "assistant", "To Rome.", parent_message_uuid="q"),
+        message("edited", "human", "Rome is too hot.", parent_message_uuid="old"),
+        message(
+            "new", "assistant", "To Oslo.", parent_message_uuid="q", created_at="2025-10-01T11:00:00.000000Z"
+        ),
+    )
+    path = written(tmp_path / "conversations.json", [branches])
+    assert [one.id for one in records(path, ImportedMessage)] == ["q", "new"]
+    assert [one.why for one in records(path, Skipped)] == ["messages of other branches of a conversation"] * 2
+
+
+def test_a_conversation_that_goes_round_in_a_circle_is_refused(tmp_path):
+    circle = chat(
+        message("a", "human", "x", parent_message_uuid="b"),
+        message("b", "human", "y", parent_message_uuid="a"),
+    )
+    with pytest.raises(ImportUnreadable, match="go round in a circle"):
+        records(written(tmp_path / "conversations.json", [circle]), ImportedMessage)
+
+
+def test_a_long_text_that_was_pasted_is_part_of_what_was_said(tmp_path):
+    pasted = {"file_name": "", "file_type": "txt", "file_size": 21, "extracted_content": "I live in Lisbon."}
+    alone = message("p", "human", attachments=[pasted])
+    beside = message("q", "human", "Read this:", attachments=[pasted, {**pasted, "file_name": "report.txt"}])
+    path = written(tmp_path / "conversations.json", [chat(alone, beside)])
+    assert [one.text for one in records(path, ImportedMessage)] == [
+        "I live in Lisbon.",
+        "Read this:\n\nI live in Lisbon.",
+    ]
+    assert [one.why for one in records(path, Skipped)] == ["attachments and files in messages"]
+
+
 def test_a_conversation_in_which_nobody_spoke_is_left_out(tmp_path):
     path = written(tmp_path / "conversations.json", [chat(), TALK])
     assert "conversations in which nobody said anything" in {one.why for one in records(path, Skipped)}

@@ -48,7 +48,7 @@ class Wish(Struct, frozen=True):
     at: int | None = None
     """When it is asked, if not now."""
     floor: bool = False
-    """Only what is relevant enough to be shown unasked."""
+    """Hide weak matches."""
     explain: bool = False
 
 

@@ -81,7 +81,7 @@ class Get(Request, frozen=True):
     at: Moment | None = None
     """When the question is asked, if not now: "last week" is the week before that."""
     floor: bool = False
-    """Only what is relevant enough to be shown unasked, which may be nothing."""
+    """Hide weak matches. Nothing may be left then."""
     explain: bool = False
     """Whether each line says why it came."""
 

@@ -4,9 +4,10 @@
   messages. What its owner saw last is the branch that ends in `current_node`; other branches are drafts. Of
   that branch, what the two said to each other is read, and nothing that the service put between: system
   messages, calls of tools and their results, thinking, and what it kept in mind of its user.
-- Claude: the same files. A message has its text in blocks. What the two said to each other is read, and
-  nothing between: thinking, calls of tools and their results, attachments and files. An export does not say
-  which branch of a conversation its owner saw last, so all of its messages are taken, in their order.
+- Claude: the same files. A message has its text in blocks, and a long text that was pasted as an attachment
+  without a name. What the two said to each other is read, and nothing between: thinking, calls of tools and
+  their results, other attachments and files. Newer exports name the message before each one: of those the
+  branch with the newest message is read. Of older ones all messages are, in their order.
 - mem0: what `get_all` answers, a list of memories or one page of them. A memory is a sentence that mem0's
   model made of a conversation. It becomes a statement about its user, or, without one, about its agent.
 - JSONL, a message a line: `{"peer" or "role", "content", "created_at", "session", "metadata"}`.
@@ -258,13 +259,24 @@ class _Block(Struct):
     text: str | None = None
 
 
+class _Attachment(Struct):
+    file_name: str | None = None
+    extracted_content: str | None = None
+
+    @property
+    def pasted(self) -> str:
+        """The text of a paste that was too long for the message; nothing for a file."""
+        return "" if self.file_name else self.extracted_content or ""
+
+
 class _ClaudeMessage(Struct):
     uuid: str
     sender: str = ""
     text: str | None = None
     content: list[_Block] | None = None
     created_at: str | None = None
-    attachments: list[dict[str, object]] | None = None
+    parent_message_uuid: str | None = None
+    attachments: list[_Attachment] | None = None
     files: list[dict[str, object]] | None = None
 
 
@@ -289,7 +301,10 @@ class Claude(ChatExport):
 
     def _said(self, chat: _Chat, place: str) -> Iterator[r.ImportedMessage | r.Skipped]:
         latest = chat.created_at
-        for one in chat.chat_messages:
+        branch = _newest_branch(chat.chat_messages, place)
+        for _ in range(len(chat.chat_messages) - len(branch)):
+            yield r.Skipped("messages of other branches of a conversation")
+        for one in branch:
             latest = one.created_at or latest
             if one.sender not in ("human", "assistant"):
                 yield r.Skipped("messages of the system and of tools")
@@ -298,10 +313,11 @@ class Claude(ChatExport):
             for block in blocks:
                 if block.type != "text":
                     yield r.Skipped(_LEFT_OUT.get(block.type, "blocks that are not text"))
-            for _ in (*(one.attachments or ()), *(one.files or ())):
+            attached = one.attachments or []
+            for _ in (*(each for each in attached if not each.pasted), *(one.files or ())):
                 yield r.Skipped("attachments and files in messages")
-            text = "\n\n".join(block.text for block in blocks if block.type == "text" and block.text)
-            text = text if blocks else one.text or ""
+            written = [block.text for block in blocks if block.type == "text"] if blocks else [one.text]
+            text = "\n\n".join(part for part in (*written, *(each.pasted for each in attached)) if part)
             if not text.strip():
                 yield r.Skipped("empty messages")
                 continue
@@ -315,6 +331,21 @@ class Claude(ChatExport):
                 source.moment(latest, where),
                 origin={"conversation": source.clean(chat.uuid or ""), **mended(text)},
             )
+
+
+def _newest_branch(messages: list[_ClaudeMessage], place: str) -> list[_ClaudeMessage]:
+    """The messages that lead to the newest one; all of them if they don't say what they follow."""
+    if not all(one.parent_message_uuid for one in messages):
+        return messages
+    by_id = {one.uuid: one for one in messages}
+    at = max(reversed(messages), key=lambda one: one.created_at or "", default=None)
+    found: dict[str, _ClaudeMessage] = {}
+    while at is not None:
+        if at.uuid in found:
+            raise ImportUnreadable(f"{place}: its messages go round in a circle")
+        found[at.uuid] = at
+        at = by_id.get(at.parent_message_uuid or "")
+    return [*found.values()][::-1]
 
 
 MEM0 = "mem0"

@@ -117,7 +117,7 @@ class Search(r.WorkspaceRequest, frozen=True, kw_only=True):
     at: datetime | None = None
     """When the question is asked, if not now: "last week" is the week before that."""
     floor: bool = False
-    """Only what is relevant enough to be shown unasked, which may be nothing."""
+    """Hide weak matches. Nothing may be left then."""
     explain: bool = False
     """Whether each message says why it came."""
 
