@@ -12,14 +12,8 @@ from souvenance.errors import BrokenAuditChain
 from souvenance.gate import inspect_forget as f
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation.conclusions import (
-    ADD_CONCLUSIONS,
-    AddConclusions,
-    NewConclusion,
-    OfConclusion,
-)
-from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage, OfMessage
-from souvenance.gate.conversation.sessions import OfSession
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 
 
 @pytest.fixture(params=KINDS)
@@ -46,19 +40,24 @@ def converse(world):
     return cap, talk, ids, concluded.id
 
 
+def asked_for(what, talk, ids, concluded, **more):
+    """The operation that forgets it, and the request."""
+    workspace = {"workspace_id": talk["workspace_id"]}
+    return {
+        "a message": (f.FORGET_MESSAGE, f.ForgetMessage(**talk, message_id=ids[0], **more)),
+        "a conclusion": (
+            f.FORGET_CONCLUSION,
+            f.ForgetConclusion(**workspace, conclusion_id=concluded, **more),
+        ),
+        "the end of a session": (f.FORGET_FROM, f.ForgetFrom(**talk, message_id=ids[2], **more)),
+        "a session": (f.FORGET_SESSION, f.ForgetSession(**talk, **more)),
+    }[what]
+
+
 def forget(world, what):
     """The answer, and what its receipt says, which the log confirms."""
     cap, talk, ids, concluded = converse(world)
-    of_message = {**talk, "message_id": ids[0]}
-    operation, asked = {
-        "a message": (f.FORGET_MESSAGE, OfMessage(**of_message)),
-        "a conclusion": (
-            f.FORGET_CONCLUSION,
-            OfConclusion(workspace_id=talk["workspace_id"], conclusion_id=concluded),
-        ),
-        "the end of a session": (f.FORGET_FROM, f.ForgetFrom(**{**talk, "message_id": ids[2]})),
-        "a session": (f.FORGET_SESSION, OfSession(**talk)),
-    }[what]
+    operation, asked = asked_for(what, talk, ids, concluded)
     answer = world.call(operation, cap, asked)
     return answer, world.call(o.VERIFY_RECEIPT, cap, m.VerifyReceipt(answer.receipt)).receipt, ids
 
@@ -109,6 +108,44 @@ def test_what_is_forgotten_in_a_conversation_has_a_receipt_that_the_log_confirms
     if what == "the end of a session":
         assert told.line == ids[2]
     assert told.verified == ["schema", "lines", "index", "files"]
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_what_would_go_is_counted_and_shown_with_what_rests_on_it(world, what):
+    cap, talk, ids, concluded = converse(world)
+    operation, asked = asked_for(what, talk, ids, concluded, dry_run=True)
+    would = world.call(operation, cap, asked)
+    _, _, lines, also = CASES[what]
+    assert (would.lines, would.also, would.receipt) == (lines, also, "")
+    first, resting = ([one.text for one in some] for some in (would.first, would.resting))
+    assert first == {
+        "a message": ["harbour 0"],
+        "a conclusion": ["Ann likes harbours"],
+        "the end of a session": ["harbour 2", "harbour 3"],
+        "a session": [*(f"harbour {n}" for n in range(4)), "Ann likes harbours"],
+    }[what]
+    assert resting == ["Ann likes harbours"][:also]
+    assert world.call(operation, cap, replace(asked, dry_run=False)).lines == lines + also
+
+
+def test_a_preview_counts_what_the_token_may_not_read_and_does_not_show_it(world):
+    cap, talk, ids, concluded = converse(world)
+    elsewhere = NewConclusion(
+        content="Ann will move to the coast", observer_id="ben", observed_id="ann", source_ids=ids[:1]
+    )
+    asked = AddConclusions(workspace_id=talk["workspace_id"], conclusions=[elsewhere])
+    world.call(ADD_CONCLUSIONS, cap, asked)
+    guest = world.issue(sub="eve", peers=[], sessions=["talk"], namespaces_allowed=["*"])
+    operation, asked = asked_for("a message", talk, ids, concluded, dry_run=True)
+    shown = {
+        who: (would.also, [one.text for one in would.resting])
+        for who, token in {"owner": cap, "guest": guest}.items()
+        if (would := world.call(operation, token, asked))
+    }
+    assert shown == {
+        "owner": (2, ["Ann likes harbours", "Ann will move to the coast"]),
+        "guest": (2, [None, None]),
+    }
 
 
 @pytest.mark.parametrize("what", CASES)

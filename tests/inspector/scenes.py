@@ -12,6 +12,8 @@ from processes import PATIENCE_SECONDS, until
 from souvenance.domain.names import COMMON_NAMESPACE
 
 OFF = {"java_script_enabled": False}
+SURE = re.compile(r"^Forget (it|\d+ lines)$")
+"""The button that forgets what a page has shown."""
 W = "/v3/workspaces/home"
 
 

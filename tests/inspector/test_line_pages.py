@@ -6,14 +6,14 @@ import re
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, put, say
+from inspector.scenes import OFF, SURE, put, say
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
 
-def forget_with_receipt(server, page, file, button="Forget it"):
+def forget_with_receipt(server, page, file):
     """Confirm what the page asks, and hold the receipt against the log."""
-    page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     with page.expect_download() as began:
         page.get_by_role("button", name="Download the receipt").click()
@@ -110,7 +110,7 @@ def test_the_end_of_a_session_and_the_whole_of_it_are_forgotten_with_a_receipt(s
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/vine")
     page.locator(".turns li").nth(2).get_by_role("button", name="Forget from here").click()
-    told = forget_with_receipt(server, page, tmp_path / "end.jws", "Forget 2 messages")
+    told = forget_with_receipt(server, page, tmp_path / "end.jws")
     assert re.search(r"session vine from line \w{26} on, deleted by owner .*\(2 lines, 0 keys", told)
     page.goto(f"{server.url}/inspect/home/sessions/vine")
     expect(page.locator(".turns > li")).to_have_count(2)

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, W, csrf_of, say, worked
+from inspector.scenes import OFF, SURE, W, csrf_of, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -171,7 +171,7 @@ def test_who_forgets_a_session_comes_back_to_the_people_of_its_workspace(server,
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/short")
     page.get_by_role("button", name="Forget this session").click()
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
 
@@ -263,7 +263,7 @@ def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, wind
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Fay sails.")
     page.get_by_role("button", name="Forget … Fay sails.").click()
     expect(page.locator("main")).to_contain_text("Fay sails.")
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Nothing was concluded yet")
 
@@ -324,7 +324,7 @@ def test_a_session_shows_what_was_concluded_beside_each_turn_and_forgets_one(ser
     turn.get_by_role("button", name="Forget …", exact=True).click()
     expect(page.get_by_role("heading", name="Forget this message?")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Ben plans a boat.")
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     page.get_by_role("link", name="Back").click()
     expect(page.locator("main")).not_to_contain_text("secret plan")
@@ -336,10 +336,10 @@ def test_a_session_is_forgotten_from_a_message_on(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/long")
     page.locator(".turns li", has_text="number 3").get_by_role("button", name="Forget from here").click()
-    expect(page.locator("main")).to_contain_text("3 messages go for good")
+    expect(page.locator("main")).to_contain_text("3 lines go for good")
     expect(page.locator("main")).to_contain_text("Sentence number 3.")
     expect(page.locator("main")).not_to_contain_text("Sentence number 2.")
-    page.get_by_role("button", name="Forget 3 messages").click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     page.get_by_role("link", name="Back").click()
     expect(page.locator(".turns > li")).to_have_count(2)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeAlias
 
 from souvenance.core.conversation import directory, erase
-from souvenance.core.conversation.compartments import Changes, compartment_of, denied, reading
-from souvenance.core.conversation.messages import find_message, read_messages
+from souvenance.core.conversation.compartments import (
+    Changes,
+    Opener,
+    compartment_of,
+    denied,
+    everywhere,
+)
+from souvenance.core.conversation.conclusions import times_said
+from souvenance.core.conversation.messages import find_message
 from souvenance.core.remember import Draft, remember
-from souvenance.core.request_context import RequestContext, opened, said_at
+from souvenance.core.request_context import Trace, opened, said_at
 from souvenance.domain.audit import Row
-from souvenance.domain.line import TOMBSTONE, GivenFields, SealedLine, shared_fields
+from souvenance.domain.directory import SESSION
+from souvenance.domain.line import DIGESTS, TOMBSTONE, GivenFields, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Name, Namespace
 from souvenance.domain.policy import Reach
 from souvenance.domain.receipt import InspectorDetail, gone_runs
+from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.ulid import LineId
 from souvenance.errors import InvalidInput
 from souvenance.gate.conversation.conclusions import OfConclusion, own
-from souvenance.gate.conversation.messages import MessageAnswer, OfMessage
+from souvenance.gate.conversation.messages import OfMessage
 from souvenance.gate.conversation.sessions import OfSession, writes_session
 from souvenance.gate.deletion import Deletion, check_gone, signed
 from souvenance.gate.inspect_lines import is_note
@@ -26,12 +38,27 @@ from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation
 from souvenance.ports.store import TurnQuery
 
+Preview: TypeAlias = Callable[[AuthorisedRequest, Any], Outcome | None]
+
 _FIRST_GONE = 5
+
+
+class ForgetMessage(OfMessage, frozen=True, kw_only=True):
+    dry_run: bool = False
+    """Only show what would go, here and in the next three."""
 
 
 class ForgetFrom(OfMessage, frozen=True, kw_only=True):
     """Forget a message and every later one of its session."""
 
+    dry_run: bool = False
+
+
+class ForgetConclusion(OfConclusion, frozen=True, kw_only=True):
+    dry_run: bool = False
+
+
+class ForgetSession(OfSession, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
@@ -43,55 +70,103 @@ class MoveNote(Asked, frozen=True, kw_only=True):
     namespace: Namespace
 
 
+class GoneLine(Answer, frozen=True):
+    owner: str
+    at: datetime
+    """When it was said, or what it rests on."""
+    text: str | None
+    """None if the token does not open it."""
+
+
 class ForgetOutcome(Answer, frozen=True):
     lines: int
-    """How many went, or would; for a dry run without those that rest on them."""
+    """How many went; for a dry run, how many of those asked for would."""
     scrubbed: bool = False
     receipt: str = ""
-    first: tuple[MessageAnswer, ...] = ()
-    """For a dry run, the first few that would go."""
+    also: int = 0
+    """For a dry run, how many more would go, which rest on those. The next two are the first few of both."""
+    first: Sequence[GoneLine] = ()
+    resting: Sequence[GoneLine] = ()
     copy: str = ""
     """The id of the note where it was moved to."""
 
 
-def forget_message(request: AuthorisedRequest, asked: OfMessage) -> Outcome:
-    message = find_message(request.ctx, asked.session_id, asked.message_id)
+def forget_message(request: AuthorisedRequest, asked: ForgetMessage) -> Outcome:
+    [message] = _message(request, asked)
     changes = erase.erase_message(request.ctx, asked.session_id, asked.message_id)
     return _erased(request, changes, 1, owner=message.compartment.owner, line=message.id)
 
 
-def forget_conclusion(request: AuthorisedRequest, asked: OfConclusion) -> Outcome:
-    held, changes = own(request, asked.conclusion_id), Changes()
+def forget_conclusion(request: AuthorisedRequest, asked: ForgetConclusion) -> Outcome:
+    [held], changes = _conclusion(request, asked), Changes()
     erase.erase_lines(request.ctx, [held], changes)
     return _erased(request, changes, 1, owner=held.compartment.owner, line=held.id)
 
 
 def forget_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome:
-    lines, changes = _from_here(request.ctx, asked), Changes()
+    lines, changes = _from_here(request, asked), Changes()
     erase.erase_lines(request.ctx, lines, changes)
     return _erased(request, changes, len(lines), line=asked.message_id, session=asked.session_id)
 
 
-def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | None:
-    """What would go, if that is all that was asked."""
-    if not asked.dry_run:
-        return None
+def forget_session(request: AuthorisedRequest, asked: ForgetSession) -> Outcome:
+    changes = erase.erase_session(request.ctx, asked.session_id)
+    return _erased(request, changes, len(changes.erased), session=asked.session_id)
+
+
+def _message(request: AuthorisedRequest, asked: ForgetMessage) -> Sequence[LinePlace]:
+    return [find_message(request.ctx, asked.session_id, asked.message_id)]
+
+
+def _conclusion(request: AuthorisedRequest, asked: ForgetConclusion) -> Sequence[LinePlace]:
+    return [own(request, asked.conclusion_id)]
+
+
+def _from_here(request: AuthorisedRequest, asked: ForgetFrom) -> Sequence[LinePlace]:
     ctx = request.ctx
-    lines = _from_here(ctx, asked)
-    first = tuple(map(MessageAnswer.of, read_messages(ctx, lines[:_FIRST_GONE])))
-    where = reading(directory.where(ctx, asked.session_id), [one.id for one in lines])
-    return Outcome(ForgetOutcome(len(lines), first=first), where)
-
-
-def _from_here(ctx: RequestContext, asked: ForgetFrom) -> Sequence[SealedLine]:
     first = find_message(ctx, asked.session_id, asked.message_id)
     found = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
     return [one for one in found if one.compartment.namespace == first.compartment.namespace]
 
 
-def forget_session(request: AuthorisedRequest, asked: OfSession) -> Outcome:
-    changes = erase.erase_session(request.ctx, asked.session_id)
-    return _erased(request, changes, len(changes.erased), session=asked.session_id)
+def _session(request: AuthorisedRequest, asked: ForgetSession) -> Sequence[LinePlace]:
+    entry = directory.need(request.ctx, SESSION, asked.session_id)
+    found = erase.lines_of(request.ctx, entry).values()
+    return sorted(
+        (one for one in found if one.kind not in DIGESTS), key=lambda one: (one.turn is None, one.id)
+    )
+
+
+def _previewing(find: Callable[[AuthorisedRequest, Any], Sequence[LinePlace]]) -> Preview:
+    def preview(request: AuthorisedRequest, asked: Any) -> Outcome | None:
+        """What would go, if that is all that was asked."""
+        if not asked.dry_run:
+            return None
+        lines = find(request, asked)
+        resting = list(erase.fall(request.ctx, lines).lines.values())[len(lines) :]
+        first, with_them = (_shown(request, some[:_FIRST_GONE]) for some in (lines, resting))
+        answer = ForgetOutcome(len(lines), also=len(resting), first=first, resting=with_them)
+        return Outcome(answer, Trace(everywhere(request.ctx), (), '{"dry_run":true}'))
+
+    return preview
+
+
+def _shown(request: AuthorisedRequest, lines: Sequence[LinePlace]) -> list[GoneLine]:
+    ctx, opener = request.ctx, Opener(request.ctx)
+    found = [line for one in lines if (line := ctx.tx.lines.get(one.compartment, one.id)) is not None]
+    said = times_said(ctx, found)
+    return [
+        GoneLine(
+            line.compartment.owner,
+            to_datetime(said.get(line.id, line.created_at)),
+            opener.text(line) if _opens(request, line) else None,
+        )
+        for line in found
+    ]
+
+
+def _opens(request: AuthorisedRequest, line: SealedLine) -> bool:
+    return request.ctx.scope.opens(line.compartment.namespace) and request.rights.sees(line)
 
 
 def move(request: AuthorisedRequest, asked: MoveNote) -> Outcome:
@@ -159,20 +234,19 @@ MOVE = operation(
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
     rings=True,
 )
-FORGET_MESSAGE = operation(
-    "inspect.forget_message", "forget", ForgetOutcome, forget_message, writes_session, rings=True
+_forget = partial(operation, op="forget", answer=ForgetOutcome, rings=True)
+FORGET_MESSAGE = _forget(
+    "inspect.forget_message", work=forget_message, admit=writes_session, peek=_previewing(_message)
 )
-FORGET_CONCLUSION = operation(
+FORGET_CONCLUSION = _forget(
     "inspect.forget_conclusion",
-    "forget",
-    ForgetOutcome,
-    forget_conclusion,
-    lambda rights, asked: rights.peer(),
-    rings=True,
+    work=forget_conclusion,
+    admit=lambda rights, asked: rights.peer(),
+    peek=_previewing(_conclusion),
 )
-FORGET_FROM = operation(
-    "inspect.forget_from", "forget", ForgetOutcome, forget_from, writes_session, rings=True, peek=preview_from
+FORGET_FROM = _forget(
+    "inspect.forget_from", work=forget_from, admit=writes_session, peek=_previewing(_from_here)
 )
-FORGET_SESSION = operation(
-    "inspect.forget_session", "forget", ForgetOutcome, forget_session, writes_session, rings=True
+FORGET_SESSION = _forget(
+    "inspect.forget_session", work=forget_session, admit=writes_session, peek=_previewing(_session)
 )

@@ -189,6 +189,8 @@ def in_words(row: AuditRow) -> RowInWords:
 def _what(row: AuditRow) -> str:
     """What happened, and to whom a token was given."""
     words = WORDS.get(row.operation, row.operation)
+    if '"dry_run":true' in row.detail:
+        return f"asked what this would do: {words}"
     if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):
         try:
             made = msgspec.json.decode(row.detail, type=settled(MadeToken))

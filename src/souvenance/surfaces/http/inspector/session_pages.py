@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from souvenance.gate import inspect_forget, inspect_lines
 from souvenance.gate.conversation.context import SUMMARIES, Summaries
-from souvenance.gate.conversation.messages import LIST_MESSAGES, READ_MESSAGE, ListMessages, OfMessage
-from souvenance.gate.conversation.sessions import OfSession
-from souvenance.surfaces.http.inspector.places import forgotten, workspace_of
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.surfaces.http.inspector.places import forget, workspace_of
 from souvenance.surfaces.http.inspector.visit import Visit, url
 
 _SHOWN = 50
@@ -47,43 +46,31 @@ async def _concluded(visit: Visit, workspace: str, session: str, messages: list[
 
 
 async def forget_message(visit: Visit) -> Response:
-    """Shows what goes; with the form's consent, deletes it."""
-    fields = await visit.form()
-    workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
-    asked = OfMessage(workspace_id=workspace, session_id=name, message_id=line)
-    if fields.get("sure") != "yes":
-        found = await visit.call(READ_MESSAGE, asked)
-        beside = await _concluded(visit, workspace, name, [line])
-        return visit.page(
-            "forget_message.html", workspace=workspace, session=name, message=found, beside=beside
-        )
-    return await forgotten(visit, inspect_forget.FORGET_MESSAGE, asked, url(workspace, "sessions", name))
+    asked, page = _message_of(visit)
+    return await forget(
+        visit, inspect_forget.FORGET_MESSAGE, inspect_forget.ForgetMessage(**asked), "this message", page
+    )
 
 
 async def forget_from(visit: Visit) -> Response:
-    """Shows how much goes from this message on; with the form's consent, deletes it."""
-    fields = await visit.form()
-    workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
-    sure = fields.get("sure") == "yes"
-    asked = inspect_forget.ForgetFrom(
-        workspace_id=workspace, session_id=name, message_id=line, dry_run=not sure
+    asked, page = _message_of(visit)
+    return await forget(
+        visit, inspect_forget.FORGET_FROM, inspect_forget.ForgetFrom(**asked), "from here on", page
     )
-    if sure:
-        return await forgotten(visit, inspect_forget.FORGET_FROM, asked, url(workspace, "sessions", name))
-    gone = await visit.call(inspect_forget.FORGET_FROM, asked)
-    return visit.page("forget_from.html", workspace=workspace, session=name, line=line, gone=gone)
+
+
+def _message_of(visit: Visit) -> tuple[dict[str, Any], str]:
+    """Which message it is about, and the page of its session."""
+    workspace, name = workspace_of(visit), visit.path["session"]
+    asked = {"workspace_id": workspace, "session_id": name, "message_id": visit.path["id"]}
+    return asked, url(workspace, "sessions", name)
 
 
 async def forget_session(visit: Visit) -> Response:
-    """Shows what goes; with the form's consent, deletes it."""
-    fields = await visit.form()
     workspace, name = workspace_of(visit), visit.path["session"]
-    if fields.get("sure") != "yes":
-        newest = ListMessages(workspace_id=workspace, session_id=name, size=3, reverse=True)
-        messages = await visit.call(LIST_MESSAGES, newest)
-        return visit.page("forget_session.html", workspace=workspace, session=name, messages=messages)
-    whole = OfSession(workspace_id=workspace, session_id=name)
-    return await forgotten(visit, inspect_forget.FORGET_SESSION, whole, url(w=workspace))
+    asked = inspect_forget.ForgetSession(workspace_id=workspace, session_id=name)
+    keep, after = url(workspace, "sessions", name), url(w=workspace)
+    return await forget(visit, inspect_forget.FORGET_SESSION, asked, "this session", keep, after)
 
 
 _SESSION = "/inspect/{workspace}/sessions/{session}"
