@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, SURE, put, say
+from inspector.scenes import OFF, SURE, put, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -15,6 +15,13 @@ def forget_with_receipt(server, page, file):
     """Confirm what the page asks, and hold the receipt against the log."""
     page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    told = kept_receipt(server, page, file)
+    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of [\w -]+ on "))
+    return told
+
+
+def kept_receipt(server, page, file):
+    """Download the receipt, and hold it against the log."""
     with page.expect_download() as began:
         page.get_by_role("button", name="Download the receipt").click()
     began.value.save_as(file)
@@ -24,7 +31,6 @@ def forget_with_receipt(server, page, file):
     page.get_by_label("A receipt of something forgotten").set_input_files(file)
     page.get_by_role("button", name="Verify the receipt").click()
     expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
-    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of [\w -]+ on "))
     return told.stdout
 
 
@@ -89,6 +95,8 @@ def test_a_message_has_a_page_of_its_own_too(server, window):
     expect(page.locator("main")).to_contain_text("their own words")
     expect(page.get_by_role("button", name="Forget …")).to_be_visible()
     expect(page.get_by_role("button", name="Move")).to_have_count(0)
+    page.get_by_role("link", name="Move the whole session").click()
+    expect(page.get_by_role("heading", name="Move it to another namespace")).to_be_visible()
 
 
 def test_a_message_and_what_was_concluded_of_a_person_are_forgotten_with_a_receipt(server, window, tmp_path):
@@ -176,8 +184,31 @@ def test_a_note_moves_to_another_namespace_and_leaves_a_receipt(server, window):
     expect(page.get_by_role("button", name="Download the receipt")).to_be_visible()
     page.get_by_role("link", name="see it there").click()
     expect(page.locator("main")).to_contain_text("the spare key is under the pot")
-    page.goto(f"{server.url}/inspect/default/lines/owner/{line}")
-    expect(page.locator("main")).to_contain_text("there is no such line")
+    expect(page.get_by_role("region", name="Where it comes from")).to_contain_text(
+        re.compile(r"Namespace\s*house")
+    )
+
+
+def test_a_session_moves_with_its_card_after_a_look_and_leaves_a_receipt(server, window, visitor, tmp_path):
+    say(server, "fjord", ("nils", "I live in Oslo."), ("nils", "My name is Nils Berg."))
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/fjord")
+    page.get_by_label("Namespace").fill("north")
+    page.get_by_role("button", name="Move …").click()
+    expect(page.get_by_role("heading", name="Move fjord to north?")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("I live in Oslo.")
+    tokens = {name: server.mint("nils", ["get", "list"], [name], wid="home") for name in ("default", "north")}
+    card = "/inspect/home/people/nils"
+    assert "Oslo" in visitor(tokens["default"]).get(card).text
+    assert "Oslo" not in visitor(tokens["north"]).get(card).text
+    page.get_by_role("button", name="Move it").click()
+    expect(page.get_by_role("heading", name="Moved")).to_be_visible()
+    told = kept_receipt(server, page, tmp_path / "receipt.jws")
+    assert re.search(r"session fjord, moved to north by owner .* \(4 lines", told)
+    assert "Oslo" not in visitor(tokens["default"]).get(card).text
+    found = visitor(tokens["north"]).get(card).text
+    assert "Home: Oslo" in found and "I live in Oslo." in found
 
 
 def test_a_note_of_another_person_moves_and_stays_theirs(server, window):

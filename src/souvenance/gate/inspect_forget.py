@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeAlias
 
-from souvenance.core.conversation import directory, erase
+from souvenance.core.conversation import directory, erase, relocate
 from souvenance.core.conversation.compartments import (
     Changes,
     Opener,
@@ -17,11 +17,10 @@ from souvenance.core.conversation.compartments import (
 )
 from souvenance.core.conversation.conclusions import times_said
 from souvenance.core.conversation.messages import find_message
-from souvenance.core.remember import Draft, remember
-from souvenance.core.request_context import Trace, opened, said_at
+from souvenance.core.request_context import Trace
 from souvenance.domain.audit import Row
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import DIGESTS, TOMBSTONE, GivenFields, LinePlace, SealedLine, shared_fields
+from souvenance.domain.line import DIGESTS, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Name, Namespace
 from souvenance.domain.policy import Reach
 from souvenance.domain.receipt import InspectorDetail, gone_runs
@@ -32,7 +31,7 @@ from souvenance.gate.conversation.conclusions import OfConclusion, own
 from souvenance.gate.conversation.messages import OfMessage
 from souvenance.gate.conversation.sessions import OfSession, writes_session
 from souvenance.gate.deletion import Deletion, check_gone, signed
-from souvenance.gate.inspect_lines import is_note
+from souvenance.gate.inspect_lines import moves_alone
 from souvenance.gate.inspection import Asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation
@@ -62,12 +61,19 @@ class ForgetSession(OfSession, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
-class MoveNote(Asked, frozen=True, kw_only=True):
-    """Store a note in another namespace of its owner, and forget it where it is."""
+class MoveLine(Asked, frozen=True, kw_only=True):
+    """Store a line and what it replaced in another namespace of its owner, and forget them where they are."""
 
     owner: Name
     id: LineId
     namespace: Namespace
+
+
+class MoveSession(OfSession, frozen=True, kw_only=True):
+    """The same with a session and all that was said and concluded in it."""
+
+    namespace: Namespace
+    dry_run: bool = False
 
 
 class GoneLine(Answer, frozen=True):
@@ -87,8 +93,6 @@ class ForgetOutcome(Answer, frozen=True):
     """For a dry run, how many more would go, which rest on those. The next two are the first few of both."""
     first: Sequence[GoneLine] = ()
     resting: Sequence[GoneLine] = ()
-    copy: str = ""
-    """The id of the note where it was moved to."""
 
 
 def forget_message(request: AuthorisedRequest, asked: ForgetMessage) -> Outcome:
@@ -133,7 +137,8 @@ def _session(request: AuthorisedRequest, asked: ForgetSession) -> Sequence[LineP
     entry = directory.need(request.ctx, SESSION, asked.session_id)
     found = erase.lines_of(request.ctx, entry).values()
     return sorted(
-        (one for one in found if one.kind not in DIGESTS), key=lambda one: (one.turn is None, one.id)
+        (one for one in found if one.kind not in DIGESTS),
+        key=lambda one: (one.turn is None, one.turn, one.id),
     )
 
 
@@ -169,30 +174,41 @@ def _opens(request: AuthorisedRequest, line: SealedLine) -> bool:
     return request.ctx.scope.opens(line.compartment.namespace) and request.rights.sees(line)
 
 
-def move(request: AuthorisedRequest, asked: MoveNote) -> Outcome:
+def move(request: AuthorisedRequest, asked: MoveLine) -> Outcome:
     ctx, changes = request.ctx, Changes()
-    if not ctx.scope.opens(asked.namespace):
+    line, _ = ctx.find(asked.id)
+    _check_target(request, line.compartment.namespace, asked.namespace)
+    if not moves_alone(ctx, line):
+        raise InvalidInput(
+            "this line does not move by itself",
+            hint="What was said or concluded in a session moves with it. What was corrected moves with the"
+            " correction.",
+        )
+    lines = relocate.with_history(ctx, line)
+    relocate.relocate(ctx, lines, asked.namespace, changes)
+    return _erased(request, changes, len(lines), owner=asked.owner, line=asked.id, moved_to=asked.namespace)
+
+
+def move_session(request: AuthorisedRequest, asked: MoveSession) -> Outcome:
+    ctx, changes = request.ctx, Changes()
+    ctx.tx.lines.hide(None)  # What is over and still there goes along.
+    lines = _moving(request, asked)
+    relocate.relocate_session(ctx, asked.session_id, lines, asked.namespace, changes)
+    return _erased(request, changes, len(lines), session=asked.session_id, moved_to=asked.namespace)
+
+
+def _moving(request: AuthorisedRequest, asked: MoveSession) -> Sequence[SealedLine]:
+    entry = directory.need(request.ctx, SESSION, asked.session_id)
+    _check_target(request, entry.namespace, asked.namespace)
+    return relocate.with_session(request.ctx, entry)
+
+
+def _check_target(request: AuthorisedRequest, here: str, there: str) -> None:
+    """Raises: NamespaceDenied, InvalidInput."""
+    if not request.ctx.scope.opens(there):
         raise denied()
-    sealed, keys = ctx.find(asked.id)
-    note = opened(sealed, keys)
-    if not is_note(note) or sealed.invalidated_by is not None or note.kind == TOMBSTONE:
-        raise InvalidInput("only a note that holds can be moved")
-    if note.compartment.namespace == asked.namespace:
-        raise InvalidInput("name another namespace", hint="The note is in this one already.")
-    draft = Draft(
-        namespace=asked.namespace,
-        kind=note.kind,
-        text=note.text,
-        occurred_at=said_at(note),
-        expires_at=note.expires_at,
-        metadata=note.metadata,
-        **shared_fields(GivenFields, note),
-    )
-    made, _ = remember(ctx, draft)
-    copies = ctx.tx.lines.get_all(made.compartment, (made.id,))
-    erase.erase_lines(ctx, [sealed], changes)
-    changes.add(*copies)
-    return _erased(request, changes, 1, owner=asked.owner, line=asked.id, moved_to=made.id)
+    if here == there:
+        raise InvalidInput("name another namespace", hint="It is in this one already.")
 
 
 def _erased(
@@ -203,25 +219,30 @@ def _erased(
     owner: str | None = None,
     line: str | None = None,
     session: str | None = None,
-    moved_to: str = "",
+    moved_to: str | None = None,
 ) -> Outcome:
     """`lines`: how many of those that went were asked for. The others rested on them."""
     for held_by, namespace, ids in gone_runs(changes.erased):
         check_gone(request.ctx, (compartment_of(request.ctx, held_by, namespace),), ids)
-    told = InspectorDetail(lines, len(changes.erased) - lines, owner, line, session)
+    told = InspectorDetail(lines, len(changes.erased) - lines, owner, line, session, moved_to)
     what = Deletion(namespaces=sorted(changes.namespaces), **shared_fields(InspectorDetail, told))
     owners = {compartment.owner for compartment, _ in changes.erased}
 
     def answer(row: Row) -> ForgetOutcome:
         scrubbed = request.scrub()
         receipt = signed(request, row, what, owners, scrubbed=scrubbed)
-        return ForgetOutcome(len(changes.erased), scrubbed, receipt, copy=moved_to)
+        return ForgetOutcome(len(changes.erased), scrubbed, receipt)
 
     return Outcome(answer, changes.trace(**shared_fields(InspectorDetail, told)))
 
 
-def _moves(rights: Rights, asked: MoveNote) -> None:
+def _moves(rights: Rights, asked: MoveLine) -> None:
     rights.peer(asked.owner)
+    rights.puts()
+
+
+def _moves_session(rights: Rights, asked: MoveSession) -> None:
+    rights.workspace()
     rights.puts()
 
 
@@ -233,6 +254,15 @@ MOVE = operation(
     _moves,
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
     rings=True,
+)
+MOVE_SESSION = operation(
+    "inspect.move_session",
+    "forget",
+    ForgetOutcome,
+    move_session,
+    _moves_session,
+    rings=True,
+    peek=_previewing(_moving),
 )
 _forget = partial(operation, op="forget", answer=ForgetOutcome, rings=True)
 FORGET_MESSAGE = _forget(

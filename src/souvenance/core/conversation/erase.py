@@ -28,7 +28,7 @@ from souvenance.core.conversation.messages import find_message, owe_summaries
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
 from souvenance.domain.jobs import DREAM, Job
-from souvenance.domain.line import CARD, LinePlace
+from souvenance.domain.line import CARD, LinePlace, SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
 from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery, ViewQuery
@@ -345,25 +345,27 @@ def _resting_on(
     Those that follow from more are noted in `weakened`. What follows from several messages together follows
     no longer without one of them."""
     workspace = ctx.scope.workspace
-    resting = ctx.tx.lines.citing(workspace, said)
-    cited = ctx.tx.lines.cited(workspace, [line_id for _, line_id in resting])
+    resting = _citing(ctx, said)
+    cited = ctx.tx.lines.cited(workspace, [line.id for line in resting])
     found: list[LinePlace] = []
-    for compartment, line_id in resting:
-        line = ctx.tx.lines.get(compartment, line_id)
-        if line is None:
-            continue
-        if line.metadata == TOGETHER or set(cited[line_id]).issubset(unsaid):
+    for line in resting:
+        if line.metadata == TOGETHER or set(cited[line.id]).issubset(unsaid):
             found.append(line)
         elif line.about is not None:
-            weakened.add((compartment, line.about))
+            weakened.add((line.compartment, line.about))
     return found
 
 
 def _reasoned_from(ctx: RequestContext, gone: Collection[str]) -> list[LinePlace]:
     """What was reasoned further from any of these conclusions."""
-    citing = ctx.tx.lines.citing(ctx.scope.workspace, gone)
-    lines = [ctx.tx.lines.get(compartment, line_id) for compartment, line_id in citing]
-    return [line for line in lines if line is not None and line.kind in KINDS - EXPLICIT]
+    return [line for line in _citing(ctx, gone) if line.kind in KINDS - EXPLICIT]
+
+
+def _citing(ctx: RequestContext, sources: Collection[str]) -> list[SealedLine]:
+    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
+    for compartment, line_id in ctx.tx.lines.citing(ctx.scope.workspace, sources):
+        by_compartment[compartment].append(line_id)
+    return [line for place, ids in by_compartment.items() for line in ctx.tx.lines.get_all(place, ids)]
 
 
 def owe_card(ctx: RequestContext, compartment: Compartment, observed: str) -> None:

@@ -59,7 +59,7 @@ async def forgotten(
 ) -> Response:
     """Delete what is asked for, and show the receipt."""
     answer = await visit.call(operation, asked, workspace)
-    return visit.page("forgotten.html", answer=answer, moved=None, back=back)
+    return visit.page("forgotten.html", answer=answer, moved_to=None, back=back)
 
 
 async def forget(

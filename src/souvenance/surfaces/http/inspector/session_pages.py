@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from souvenance.domain.names import namespace as valid_namespace
 from souvenance.gate import inspect_forget, inspect_lines
 from souvenance.gate.conversation.context import SUMMARIES, Summaries
 from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
@@ -73,10 +74,25 @@ async def forget_session(visit: Visit) -> Response:
     return await forget(visit, inspect_forget.FORGET_SESSION, asked, "this session", keep, after)
 
 
+async def move_session(visit: Visit) -> Response:
+    """Shows what moves and what goes; with the form's consent, moves it."""
+    fields = await visit.form()
+    workspace, name = workspace_of(visit), visit.path["session"]
+    target, sure = valid_namespace(fields.get("namespace", "").strip()), fields.get("sure") == "yes"
+    asked = inspect_forget.MoveSession(
+        workspace_id=workspace, session_id=name, namespace=target, dry_run=not sure
+    )
+    answer, page = await visit.call(inspect_forget.MOVE_SESSION, asked), url(workspace, "sessions", name)
+    if sure:
+        return visit.page("forgotten.html", answer=answer, moved_to=target, back=page)
+    return visit.page("move_session.html", moves=answer, to=target, session=name, keep=page)
+
+
 _SESSION = "/inspect/{workspace}/sessions/{session}"
 ENDPOINTS = {
     f"GET {_SESSION}": session,
     f"POST {_SESSION}/forget": forget_session,
+    f"POST {_SESSION}/move": move_session,
     f"POST {_SESSION}/messages/{{id}}/forget": forget_message,
     f"POST {_SESSION}/messages/{{id}}/forget-from": forget_from,
 }
