@@ -31,6 +31,13 @@ def put(server, text, namespace="personal"):
     return answer.raise_for_status().json()["id"]
 
 
+def conclude(server, observer, observed, content):
+    """Note a conclusion; its id."""
+    noted = {"content": content, "observer_id": observer, "observed_id": observed}
+    answer = server.owner.post(f"{W}/conclusions", json={"conclusions": [noted]})
+    return answer.raise_for_status().json()[0]["id"]
+
+
 def worked(server):
     """Wait until everything that was said is read."""
 

@@ -143,6 +143,15 @@ def test_what_a_retention_rule_would_do_can_be_read_by_everyone(server, signed_i
     page.close()
 
 
+def test_what_moving_a_session_would_do_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/home/sessions/ann-talk")
+    page.get_by_label("Namespace").fill("elsewhere")
+    page.get_by_role("button", name="Move …").click()
+    assert troubles(page, "move_session.html") == []
+    page.close()
+
+
 def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signed_in):
     page = signed_in.new_page()
     page.goto(f"{server.url}/inspect/lines/{put(server, 'the plumber comes on Monday')}")

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, SURE, put, say, worked
+from inspector.scenes import OFF, SURE, conclude, put, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -32,12 +32,6 @@ def kept_receipt(server, page, file):
     page.get_by_role("button", name="Verify the receipt").click()
     expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
     return told.stdout
-
-
-def conclude(server, observer, observed, content):
-    noted = {"content": content, "observer_id": observer, "observed_id": observed}
-    answer = server.owner.post("/v3/workspaces/home/conclusions", json={"conclusions": [noted]})
-    return answer.raise_for_status().json()[0]["id"]
 
 
 def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, window, tmp_path):

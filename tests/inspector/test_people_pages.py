@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, SURE, W, csrf_of, say, worked
+from inspector.scenes import OFF, SURE, W, conclude, csrf_of, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -154,6 +155,39 @@ def test_a_narrow_token_is_led_only_where_it_may_go(server, visitor):
     refused = visitor(server.mint("ann", *reads, wid="home")).get("/inspect/home/people/ben")
     assert refused.status_code == 403
     assert "Your token does not open this." in refused.text
+
+
+def test_no_link_leads_a_narrow_token_to_a_refusal(server, visitor):
+    say(server, "atlas", ("ann", "I keep an atlas."), ("helper", "Which one?"), ("ben", "Mine is older."))
+    conclude(server, "helper", "ann", "Ann keeps an atlas.")
+    worked(server)
+    ops = ["get", "list", "put"]
+    for token in (
+        server.mint("ann", ops, [COMMON_NAMESPACE], wid="home"),
+        server.mint("helper", ops, [COMMON_NAMESPACE], wid="home", via=["ann"]),
+        server.mint("guest", ops, [COMMON_NAMESPACE], wid="home", peers=["*"], sessions=["atlas"]),
+    ):
+        client, left, seen = visitor(token), ["/", "/?q=atlas"], {}
+        while left:
+            address = left.pop().partition("#")[0]
+            if address not in seen:
+                answer = client.get(address)
+                seen[address] = answer.status_code
+                links = re.findall(r'href="(/(?:inspect/|\?)[^"]*)"', answer.text)
+                left += [unescape(one) for one in links if "/static/" not in one]
+        assert len(seen) > 5
+        assert {address: status for address, status in seen.items() if status != 200} == {}
+
+
+def test_a_note_is_first_offered_a_namespace_that_the_token_opens(server, visitor):
+    offered = {
+        names: re.search(
+            r'id="namespace" name="namespace" value="([^"]*)"', client.get("/inspect/notes").text
+        )[1]
+        for names in (("*",), ("travel", "work"), ("personal", "travel"))
+        if (client := visitor(server.mint("ann", ["list", "put"], list(names), wid="home")))
+    }
+    assert offered == {("*",): "personal", ("travel", "work"): "travel", ("personal", "travel"): "personal"}
 
 
 def test_every_page_leads_to_the_others_of_the_same_workspace(server, window):

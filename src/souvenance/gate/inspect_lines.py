@@ -181,6 +181,8 @@ class AskConcluded(Asked, frozen=True, kw_only=True):
 
 class ConcludedAnswer(Answer, frozen=True):
     conclusions: list[ConclusionAnswer]
+    namespace: str
+    """Where the session lies."""
 
 
 def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
@@ -201,7 +203,7 @@ def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
     shown = [
         ConclusionAnswer.of(conclusions.View(one, opener.text(one), sources.get(one.id, []))) for one in found
     ]
-    return Outcome(ConcludedAnswer(shown), reading((namespace,), [one.id for one in found]))
+    return Outcome(ConcludedAnswer(shown, namespace), reading((namespace,), [one.id for one in found]))
 
 
 # The audit log.

@@ -191,7 +191,7 @@ def _what(row: AuditRow) -> str:
     """What happened, and to whom a token was given."""
     words = WORDS.get(row.operation, row.operation)
     if '"dry_run":true' in row.detail:
-        return f"asked what this would do: {words}"
+        return f"only previewed: {words}"
     if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):
         try:
             made = msgspec.json.decode(row.detail, type=settled(MadeToken))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.responses import Response
@@ -25,22 +26,24 @@ async def session(visit: Visit) -> Response:
     messages, summaries = await asyncio.gather(
         visit.call(LIST_MESSAGES, said), visit.ask(SUMMARIES, summed_up)
     )
+    ids = [one.id for one in messages.items]
+    asked = inspect_lines.AskConcluded(workspace_id=workspace, session_id=name, messages=ids)
+    concluded = await visit.ask(inspect_lines.CONCLUDED, asked)
     return visit.page(
         "session.html",
         workspace=workspace,
         session=name,
         messages=messages,
         summaries=summaries,
-        beside=await _concluded(visit, workspace, name, [one.id for one in messages.items]),
+        namespace=concluded and concluded.namespace,
+        beside=_beside(concluded.conclusions if concluded else []),
     )
 
 
-async def _concluded(visit: Visit, workspace: str, session: str, messages: list[str]) -> dict[str, list[Any]]:
+def _beside(conclusions: Iterable[Any]) -> dict[str, list[Any]]:
     """What was concluded from each of the messages, by its id."""
-    asked = inspect_lines.AskConcluded(workspace_id=workspace, session_id=session, messages=messages)
-    answer = await visit.ask(inspect_lines.CONCLUDED, asked)
     beside: dict[str, list[Any]] = {}
-    for one in answer.conclusions if answer else []:
+    for one in conclusions:
         for source in one.source_ids or ():
             beside.setdefault(source, []).append(one)
     return beside
