@@ -34,10 +34,10 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 4_839,
+    "lines of the inspector": 4_984,
     "lines of integrations": 1_061,
-    "lines without these two": 61_855,
-    "files": 341,
+    "lines without these two": 62_012,
+    "files": 342,
     "modules with a single importer": 60,
     "regexes": 297,
     "lines of language": 3_203,

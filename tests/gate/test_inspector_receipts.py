@@ -58,7 +58,7 @@ def asked_for(what, talk, ids, concluded, **more):
         "a message": (f.FORGET_MESSAGE, f.ForgetMessage(**talk, message_id=ids[0], **more)),
         "a conclusion": (
             f.FORGET_CONCLUSION,
-            f.ForgetConclusion(**workspace, conclusion_id=concluded, **more),
+            f.ForgetOneConclusion(**workspace, conclusion_id=concluded, **more),
         ),
         "the end of a session": (f.FORGET_FROM, f.ForgetFrom(**talk, message_id=ids[2], **more)),
         "a session": (f.FORGET_SESSION, f.ForgetSession(**talk, **more)),

@@ -53,7 +53,7 @@ class ForgetFrom(OfMessage, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
-class ForgetConclusion(OfConclusion, frozen=True, kw_only=True):
+class ForgetOneConclusion(OfConclusion, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
@@ -78,6 +78,7 @@ class MoveSession(OfSession, frozen=True, kw_only=True):
 
 class GoneLine(Answer, frozen=True):
     owner: str
+    about: str | None
     at: datetime
     """When it was said, or what it rests on."""
     text: str | None
@@ -101,7 +102,7 @@ def forget_message(request: AuthorisedRequest, asked: ForgetMessage) -> Outcome:
     return _erased(request, changes, 1, owner=message.compartment.owner, line=message.id)
 
 
-def forget_conclusion(request: AuthorisedRequest, asked: ForgetConclusion) -> Outcome:
+def forget_conclusion(request: AuthorisedRequest, asked: ForgetOneConclusion) -> Outcome:
     [held], changes = _conclusion(request, asked), Changes()
     erase.erase_lines(request.ctx, [held], changes)
     return _erased(request, changes, 1, owner=held.compartment.owner, line=held.id)
@@ -122,7 +123,7 @@ def _message(request: AuthorisedRequest, asked: ForgetMessage) -> Sequence[LineP
     return [find_message(request.ctx, asked.session_id, asked.message_id)]
 
 
-def _conclusion(request: AuthorisedRequest, asked: ForgetConclusion) -> Sequence[LinePlace]:
+def _conclusion(request: AuthorisedRequest, asked: ForgetOneConclusion) -> Sequence[LinePlace]:
     return [own(request, asked.conclusion_id)]
 
 
@@ -163,6 +164,7 @@ def _shown(request: AuthorisedRequest, lines: Sequence[LinePlace]) -> list[GoneL
     return [
         GoneLine(
             line.compartment.owner,
+            line.about,
             to_datetime(said.get(line.id, line.created_at)),
             opener.text(line) if _opens(request, line) else None,
         )

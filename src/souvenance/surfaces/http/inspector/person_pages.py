@@ -101,7 +101,7 @@ def _page_of(workspace: str, peer: str, observer: str) -> str:
 
 async def forget_conclusion(visit: Visit) -> Response:
     workspace, peer = workspace_of(visit), visit.path["peer"]
-    asked = inspect_forget.ForgetConclusion(workspace_id=workspace, conclusion_id=visit.path["id"])
+    asked = inspect_forget.ForgetOneConclusion(workspace_id=workspace, conclusion_id=visit.path["id"])
     page = _page_of(workspace, peer, visit.query.get("as") or peer)
     return await forget(visit, inspect_forget.FORGET_CONCLUSION, asked, "this conclusion", page)
 
