@@ -104,6 +104,7 @@ def store_line(ctx: RequestContext, compartment: Compartment, record: r.LineReco
     changes.add(stored)
     if record.invalidated_by is not None:
         ctx.tx.lines.invalidate(compartment, record.id, record.invalidated_by)
+        ctx.tx.terms.remove(compartment, (record.id,))
         changes.replaced.append((compartment.owner, compartment.namespace, record.id, record.invalidated_by))
     if record.cites:
         ctx.tx.lines.cite(compartment, record.id, record.cites)
