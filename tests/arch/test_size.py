@@ -34,9 +34,9 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 4_984,
+    "lines of the inspector": 4_982,
     "lines of integrations": 1_061,
-    "lines without these two": 62_012,
+    "lines without these two": 62_009,
     "files": 342,
     "modules with a single importer": 60,
     "regexes": 297,

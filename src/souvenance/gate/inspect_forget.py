@@ -136,11 +136,7 @@ def _from_here(request: AuthorisedRequest, asked: ForgetFrom) -> Sequence[LinePl
 
 def _session(request: AuthorisedRequest, asked: ForgetSession) -> Sequence[LinePlace]:
     entry = directory.need(request.ctx, SESSION, asked.session_id)
-    found = erase.lines_of(request.ctx, entry).values()
-    return sorted(
-        (one for one in found if one.kind not in DIGESTS),
-        key=lambda one: (one.turn is None, one.turn, one.id),
-    )
+    return [one for one in erase.lines_of(request.ctx, entry).values() if one.kind not in DIGESTS]
 
 
 def _previewing(find: Callable[[AuthorisedRequest, Any], Sequence[LinePlace]]) -> Preview:
@@ -148,7 +144,7 @@ def _previewing(find: Callable[[AuthorisedRequest, Any], Sequence[LinePlace]]) -
         """What would go, if that is all that was asked."""
         if not asked.dry_run:
             return None
-        lines = find(request, asked)
+        lines = sorted(find(request, asked), key=lambda one: (one.turn is None, one.turn, one.id))
         resting = list(erase.fall(request.ctx, lines).lines.values())[len(lines) :]
         first, with_them = (_shown(request, some[:_FIRST_GONE]) for some in (lines, resting))
         answer = ForgetOutcome(len(lines), also=len(resting), first=first, resting=with_them)

@@ -6,7 +6,7 @@ they come to, cite each other as before, and their facts go onto the cards that 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from souvenance.core.conversation.compartments import Changes, Opener, compartme
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import SESSION, Entry
 from souvenance.domain.jobs import REASONING
-from souvenance.domain.line import DIGESTS, LinePlace, SealedLine
+from souvenance.domain.line import DIGESTS, SealedLine
 from souvenance.errors import Conflict
 
 MOST_LINES = 2000
@@ -43,7 +43,8 @@ def with_session(ctx: RequestContext, session: Entry) -> list[SealedLine]:
     """The lines that a session takes along: what was said in it, and what rests on that alone. Summaries are
     made anew."""
     places = erase.fall(ctx, erase.lines_of(ctx, session).values()).lines.values()
-    lines = _whole(ctx, (line for line in places if line.kind not in DIGESTS))
+    whole = (ctx.tx.lines.get(one.compartment, one.id) for one in places if one.kind not in DIGESTS)
+    lines = [line for line in whole if line is not None]
     cited = ctx.tx.lines.cited(ctx.scope.workspace, [line.id for line in lines])
     found: list[SealedLine] = []
     while len(found) != len(lines):
@@ -61,11 +62,6 @@ def with_history(ctx: RequestContext, line: SealedLine) -> list[SealedLine]:
             break
         found.append(before)
     return found
-
-
-def _whole(ctx: RequestContext, places: Iterable[LinePlace]) -> list[SealedLine]:
-    found = (ctx.tx.lines.get(one.compartment, one.id) for one in places)
-    return [line for line in found if line is not None]
 
 
 def relocate(ctx: RequestContext, lines: Collection[SealedLine], namespace: str, changes: Changes) -> None:
