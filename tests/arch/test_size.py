@@ -34,10 +34,10 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 4_834,
+    "lines of the inspector": 4_977,
     "lines of integrations": 1_061,
-    "lines without these two": 61_607,
-    "files": 329,
+    "lines without these two": 61_762,
+    "files": 330,
     "modules with a single importer": 60,
     "regexes": 297,
     "lines of language": 3_201,

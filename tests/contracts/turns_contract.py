@@ -23,7 +23,7 @@ from contracts.store_scenes import (
 )
 from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import Store, TurnQuery
+from souvenance.ports.store import Store, TurnQuery, WrappedKey
 
 SESSION = "Tuesday"
 BOB = COMPARTMENT._replace(owner="bob")
@@ -59,11 +59,29 @@ class TurnsContract:
         append(store, replace(message(4, TRAVEL), created_at=299))
         with store.read() as tx:
             found = tx.lines.activity(WORKSPACE, None, 200, 50)
-            assert found == [(OWNER, -1, 1, 100), (OWNER, 1, 2, 299), ("bob", 1, 1, 260)]
+            at = message(None).created_at
+            assert found == [
+                (OWNER, None, 1, at),
+                (OWNER, -1, 1, 100),
+                (OWNER, 1, 2, 299),
+                ("bob", 1, 1, 260),
+            ]
             assert tx.lines.activity(WORKSPACE, (TRAVEL.namespace,), 0, 1000) == [(OWNER, 0, 1, 299)]
             assert tx.lines.activity(WORKSPACE, None, 200, 50, ("bob", "eve")) == [("bob", 1, 1, 260)]
             assert tx.lines.activity(WORKSPACE, None, 200, 50, ()) == []
             assert tx.lines.activity("elsewhere", None, 0, 50) == []
+
+    def test_the_newest_line_of_each_owner_is_found_where_there_are_keys(self, store: Store) -> None:
+        with store.write() as tx:
+            for compartment in (message(1).compartment, BOB, TRAVEL):
+                tx.keys.add(WrappedKey(compartment, "line", 1, b"key"))
+        append(store, message(1), message(2, TRAVEL), message(3, BOB))
+        with store.read() as tx:
+            mine = max(message(1).id, message(2, TRAVEL).id)
+            assert tx.lines.newest_ids(WORKSPACE, None) == {OWNER: mine, "bob": message(3, BOB).id}
+            assert tx.lines.newest_ids(WORKSPACE, (TRAVEL.namespace,)) == {OWNER: message(2, TRAVEL).id}
+            assert tx.lines.newest_ids(WORKSPACE, ()) == {}
+            assert tx.lines.newest_ids("elsewhere", None) == {}
 
     def test_lines_without_a_turn_are_not_among_them(self, store: Store) -> None:
         append(store, message(1), message(None), sealed_line(IDS[3], session=None, turn=2))

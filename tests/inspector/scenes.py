@@ -12,6 +12,8 @@ from processes import PATIENCE_SECONDS, until
 from souvenance.domain.names import COMMON_NAMESPACE
 
 OFF = {"java_script_enabled": False}
+SURE = re.compile(r"^Forget (it|\d+ lines)$")
+"""The button that forgets what a page has shown."""
 W = "/v3/workspaces/home"
 
 
@@ -27,6 +29,13 @@ def say(server, session, *said, workspace="home", **more):
 def put(server, text, namespace="personal"):
     answer = server.owner.post("/v1/memory/put", json={"text": text, "namespace": namespace})
     return answer.raise_for_status().json()["id"]
+
+
+def conclude(server, observer, observed, content):
+    """Note a conclusion; its id."""
+    noted = {"content": content, "observer_id": observer, "observed_id": observed}
+    answer = server.owner.post(f"{W}/conclusions", json={"conclusions": [noted]})
+    return answer.raise_for_status().json()[0]["id"]
 
 
 def worked(server):

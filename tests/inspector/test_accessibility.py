@@ -12,7 +12,7 @@ from browser.axe import troubles_of
 from browser.chromium import PATIENCE_MS
 from inspector.conftest import chatgpt_export, choose, link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
-from inspector.scenes import put, signed_in_program
+from inspector.scenes import SURE, put, signed_in_program
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.surfaces.http import inspector
 
@@ -41,11 +41,11 @@ PAGES = {
 """The template of each page that has an address."""
 BUTTONS = [
     ("forget_line.html", "/inspect/lines/{id}", "Forget …"),
-    ("forget_session.html", "/inspect/{workspace}/sessions/{session}", "Forget this session"),
-    ("forget_message.html", "/inspect/{workspace}/sessions/{session}", "Forget …"),
-    ("forget_from.html", "/inspect/{workspace}/sessions/{session}", "Forget from here on …"),
-    ("forget_message.html", "/inspect/{workspace}/people/{peer}", "Forget what was said …"),
-    ("forget_conclusion.html", "/inspect/{workspace}/people/{peer}", "Forget …"),
+    ("forget.html", "/inspect/{workspace}/sessions/{session}", "Forget this session"),
+    ("forget.html", "/inspect/{workspace}/sessions/{session}", "Forget …"),
+    ("forget.html", "/inspect/{workspace}/sessions/{session}", "Forget from here on …"),
+    ("forget.html", "/inspect/{workspace}/people/{peer}", "Forget what was said …"),
+    ("forget.html", "/inspect/{workspace}/people/{peer}", "Forget …"),
     ("verified.html", "/inspect/audit", "Verify the log"),
     ("at_localhost.html", "/inspect/passkeys", "Continue at localhost"),
 ]
@@ -143,11 +143,20 @@ def test_what_a_retention_rule_would_do_can_be_read_by_everyone(server, signed_i
     page.close()
 
 
+def test_what_moving_a_session_would_do_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/home/sessions/ann-talk")
+    page.get_by_label("Namespace").fill("elsewhere")
+    page.get_by_role("button", name="Move …").click()
+    assert troubles(page, "move_session.html") == []
+    page.close()
+
+
 def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signed_in):
     page = signed_in.new_page()
     page.goto(f"{server.url}/inspect/lines/{put(server, 'the plumber comes on Monday')}")
     page.get_by_role("button", name="Forget …").click()
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     assert troubles(page, "forgotten.html") == []
     with page.expect_download() as began:

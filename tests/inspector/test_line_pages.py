@@ -6,15 +6,22 @@ import re
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, put, say
+from inspector.scenes import OFF, SURE, conclude, put, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
 
-def forget_with_receipt(server, page, file, button="Forget it"):
+def forget_with_receipt(server, page, file):
     """Confirm what the page asks, and hold the receipt against the log."""
-    page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    told = kept_receipt(server, page, file)
+    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of [\w -]+ on "))
+    return told
+
+
+def kept_receipt(server, page, file):
+    """Download the receipt, and hold it against the log."""
     with page.expect_download() as began:
         page.get_by_role("button", name="Download the receipt").click()
     began.value.save_as(file)
@@ -24,14 +31,7 @@ def forget_with_receipt(server, page, file, button="Forget it"):
     page.get_by_label("A receipt of something forgotten").set_input_files(file)
     page.get_by_role("button", name="Verify the receipt").click()
     expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
-    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of [\w -]+ on "))
     return told.stdout
-
-
-def conclude(server, observer, observed, content):
-    noted = {"content": content, "observer_id": observer, "observed_id": observed}
-    answer = server.owner.post("/v3/workspaces/home/conclusions", json={"conclusions": [noted]})
-    return answer.raise_for_status().json()[0]["id"]
 
 
 def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, window, tmp_path):
@@ -89,6 +89,8 @@ def test_a_message_has_a_page_of_its_own_too(server, window):
     expect(page.locator("main")).to_contain_text("their own words")
     expect(page.get_by_role("button", name="Forget …")).to_be_visible()
     expect(page.get_by_role("button", name="Move")).to_have_count(0)
+    page.get_by_role("link", name="Move the whole session").click()
+    expect(page.get_by_role("heading", name="Move it to another namespace")).to_be_visible()
 
 
 def test_a_message_and_what_was_concluded_of_a_person_are_forgotten_with_a_receipt(server, window, tmp_path):
@@ -110,7 +112,7 @@ def test_the_end_of_a_session_and_the_whole_of_it_are_forgotten_with_a_receipt(s
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/vine")
     page.locator(".turns li").nth(2).get_by_role("button", name="Forget from here").click()
-    told = forget_with_receipt(server, page, tmp_path / "end.jws", "Forget 2 messages")
+    told = forget_with_receipt(server, page, tmp_path / "end.jws")
     assert re.search(r"session vine from line \w{26} on, deleted by owner .*\(2 lines, 0 keys", told)
     page.goto(f"{server.url}/inspect/home/sessions/vine")
     expect(page.locator(".turns > li")).to_have_count(2)
@@ -176,8 +178,31 @@ def test_a_note_moves_to_another_namespace_and_leaves_a_receipt(server, window):
     expect(page.get_by_role("button", name="Download the receipt")).to_be_visible()
     page.get_by_role("link", name="see it there").click()
     expect(page.locator("main")).to_contain_text("the spare key is under the pot")
-    page.goto(f"{server.url}/inspect/default/lines/owner/{line}")
-    expect(page.locator("main")).to_contain_text("there is no such line")
+    expect(page.get_by_role("region", name="Where it comes from")).to_contain_text(
+        re.compile(r"Namespace\s*house")
+    )
+
+
+def test_a_session_moves_with_its_card_after_a_look_and_leaves_a_receipt(server, window, visitor, tmp_path):
+    say(server, "fjord", ("nils", "I live in Oslo."), ("nils", "My name is Nils Berg."))
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/fjord")
+    page.get_by_label("Namespace").fill("north")
+    page.get_by_role("button", name="Move …").click()
+    expect(page.get_by_role("heading", name="Move fjord to north?")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("I live in Oslo.")
+    tokens = {name: server.mint("nils", ["get", "list"], [name], wid="home") for name in ("default", "north")}
+    card = "/inspect/home/people/nils"
+    assert "Oslo" in visitor(tokens["default"]).get(card).text
+    assert "Oslo" not in visitor(tokens["north"]).get(card).text
+    page.get_by_role("button", name="Move it").click()
+    expect(page.get_by_role("heading", name="Moved")).to_be_visible()
+    told = kept_receipt(server, page, tmp_path / "receipt.jws")
+    assert re.search(r"session fjord, moved to north by owner .* \(4 lines", told)
+    assert "Oslo" not in visitor(tokens["default"]).get(card).text
+    found = visitor(tokens["north"]).get(card).text
+    assert "Home: Oslo" in found and "I live in Oslo." in found
 
 
 def test_a_note_of_another_person_moves_and_stays_theirs(server, window):

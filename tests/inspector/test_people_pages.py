@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, W, csrf_of, say, worked
+from inspector.scenes import OFF, SURE, W, conclude, csrf_of, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -156,6 +157,39 @@ def test_a_narrow_token_is_led_only_where_it_may_go(server, visitor):
     assert "Your token does not open this." in refused.text
 
 
+def test_no_link_leads_a_narrow_token_to_a_refusal(server, visitor):
+    say(server, "atlas", ("ann", "I keep an atlas."), ("helper", "Which one?"), ("ben", "Mine is older."))
+    conclude(server, "helper", "ann", "Ann keeps an atlas.")
+    worked(server)
+    ops = ["get", "list", "put"]
+    for token in (
+        server.mint("ann", ops, [COMMON_NAMESPACE], wid="home"),
+        server.mint("helper", ops, [COMMON_NAMESPACE], wid="home", via=["ann"]),
+        server.mint("guest", ops, [COMMON_NAMESPACE], wid="home", peers=["*"], sessions=["atlas"]),
+    ):
+        client, left, seen = visitor(token), ["/", "/?q=atlas"], {}
+        while left:
+            address = left.pop().partition("#")[0]
+            if address not in seen:
+                answer = client.get(address)
+                seen[address] = answer.status_code
+                links = re.findall(r'href="(/(?:inspect/|\?)[^"]*)"', answer.text)
+                left += [unescape(one) for one in links if "/static/" not in one]
+        assert len(seen) > 5
+        assert {address: status for address, status in seen.items() if status != 200} == {}
+
+
+def test_a_note_is_first_offered_a_namespace_that_the_token_opens(server, visitor):
+    offered = {
+        names: re.search(
+            r'id="namespace" name="namespace" value="([^"]*)"', client.get("/inspect/notes").text
+        )[1]
+        for names in (("*",), ("travel", "work"), ("personal", "travel"))
+        if (client := visitor(server.mint("ann", ["list", "put"], list(names), wid="home")))
+    }
+    assert offered == {("*",): "personal", ("travel", "work"): "travel", ("personal", "travel"): "personal"}
+
+
 def test_every_page_leads_to_the_others_of_the_same_workspace(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/people/ann")
@@ -171,7 +205,7 @@ def test_who_forgets_a_session_comes_back_to_the_people_of_its_workspace(server,
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/short")
     page.get_by_role("button", name="Forget this session").click()
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
 
@@ -263,7 +297,7 @@ def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, wind
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Fay sails.")
     page.get_by_role("button", name="Forget … Fay sails.").click()
     expect(page.locator("main")).to_contain_text("Fay sails.")
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Nothing was concluded yet")
 
@@ -324,7 +358,7 @@ def test_a_session_shows_what_was_concluded_beside_each_turn_and_forgets_one(ser
     turn.get_by_role("button", name="Forget …", exact=True).click()
     expect(page.get_by_role("heading", name="Forget this message?")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Ben plans a boat.")
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     page.get_by_role("link", name="Back").click()
     expect(page.locator("main")).not_to_contain_text("secret plan")
@@ -336,10 +370,10 @@ def test_a_session_is_forgotten_from_a_message_on(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/long")
     page.locator(".turns li", has_text="number 3").get_by_role("button", name="Forget from here").click()
-    expect(page.locator("main")).to_contain_text("3 messages go for good")
+    expect(page.locator("main")).to_contain_text("3 lines go for good")
     expect(page.locator("main")).to_contain_text("Sentence number 3.")
     expect(page.locator("main")).not_to_contain_text("Sentence number 2.")
-    page.get_by_role("button", name="Forget 3 messages").click()
+    page.get_by_role("button", name=SURE).click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     page.get_by_role("link", name="Back").click()
     expect(page.locator(".turns > li")).to_have_count(2)

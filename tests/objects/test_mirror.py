@@ -11,6 +11,7 @@ from objects.stage import every_key, kept
 from souvenance.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.inspect_forget import MOVE, MoveLine
 from souvenance.gate.maintenance import replayed
 from surfaces.door import souvenance
 
@@ -76,6 +77,20 @@ def test_a_forgotten_line_leaves_the_bucket(home, url, objects):
         me.carry()
         assert not [name for name in names(objects) if first in name]
         assert second in names(objects)
+
+
+def test_a_line_that_moves_to_another_namespace_moves_in_the_bucket_with_its_history(home, url, objects):
+    with kept(home, url) as me:
+        first = me.put("I live in Bonn")
+        made = me.call(o.INVALIDATE, m.Invalidate(first, "I live in Berlin"))
+        me.carry()
+        where = {"workspace_id": "default", "owner": "owner", "namespace": "work"}
+        me.call(MOVE, MoveLine(**where, id=made.id))
+        me.carry()
+        lines = [key for key in every_key(objects) if "/keys/" not in key]
+        moved = sorted([first, made.id, f"replaced/{first}"])
+        assert sorted(lines) == [f"default/owner/work/{name}" for name in moved]
+        assert me.found("Where do I live?") == ["I live in Berlin"]
 
 
 def test_a_forgotten_namespace_leaves_the_bucket_with_its_keys(home, url, objects):

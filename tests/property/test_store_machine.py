@@ -404,6 +404,7 @@ def told_of_age(tx):
 def told_of_the_rest(tx):
     return {
         **told_of_age(tx),
+        "newest ids": [tx.lines.newest_ids(*of) for of in product(WORKSPACES, (None, NAMESPACES[1:]))],
         "terms": [
             list(tx.terms.since(compartment, seq)) for compartment, seq in product(COMPARTMENTS, (0, 1, 3))
         ],

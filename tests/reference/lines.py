@@ -138,7 +138,7 @@ class MemoryLines:
         since: int,
         step: int,
         owners: Collection[str] | None = None,
-    ) -> list[tuple[str, int, int, int]]:
+    ) -> list[tuple[str, int | None, int, int]]:
         found: dict[tuple[str, int], list[int]] = {}
         for compartment in self._state.lines:
             if (
@@ -147,10 +147,23 @@ class MemoryLines:
                 and (namespaces is None or compartment.namespace in namespaces)
             ):
                 for line in self._in(compartment).values():
-                    if line.turn is not None:
-                        at = line.created_at if line.occurred_at is None else line.occurred_at
-                        found.setdefault((compartment.owner, max(-1, (at - since) // step)), []).append(at)
-        return [(*key, len(times), max(times)) for key, times in sorted(found.items())]
+                    at = line.created_at if line.occurred_at is None else line.occurred_at
+                    place = -2 if line.turn is None else max(-1, (at - since) // step)
+                    found.setdefault((compartment.owner, place), []).append(at)
+        return [
+            (owner, None if place == -2 else place, len(times), max(times))
+            for (owner, place), times in sorted(found.items())
+        ]
+
+    def newest_ids(self, workspace: str, namespaces: Collection[str] | None) -> dict[str, str]:
+        keyed = {compartment for compartment, *_ in self._state.keys}
+        found: dict[str, str] = {}
+        for line in self._every():
+            place = line.compartment
+            opened = namespaces is None or place.namespace in namespaces
+            if place in keyed and place.workspace == workspace and opened:
+                found[place.owner] = max(line.id, found.get(place.owner, ""))
+        return found
 
     def observers(
         self, workspace: str, about: str, namespaces: Collection[str] | None

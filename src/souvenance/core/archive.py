@@ -12,14 +12,17 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from souvenance.core import retention_rules
 from souvenance.core.conversation import directory
+from souvenance.core.conversation.compartments import Changes
+from souvenance.core.conversation.conclusions import likeness
+from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
 from souvenance.domain import archive_records as r
-from souvenance.domain.content import decode_metadata
+from souvenance.domain.content import decode_metadata, encode_metadata
 from souvenance.domain.directory import (
     FORMER,
     MEMBER,
@@ -33,7 +36,7 @@ from souvenance.domain.directory import (
     Entry,
     Membership,
 )
-from souvenance.domain.line import LineFields, SealedLine, shared_fields
+from souvenance.domain.line import LineFields, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, Tampered
 
@@ -86,6 +89,26 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> r.LineReco
         cites=list(cites),
         **shared_fields(LineFields, line),
     )
+
+
+def store_line(ctx: RequestContext, compartment: Compartment, record: r.LineRecord, changes: Changes) -> bool:
+    """Store the line under its own id; False, and no change, if that or its turn in the session is taken."""
+    keys = ctx.services.vault.compartment(ctx.tx, compartment)
+    fields = shared_fields(LineFields, record)
+    line = OpenLine(compartment=compartment, text=record.text, metadata={}, **fields)
+    mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None
+    made = sealed(ctx, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
+    stored = replace(made, times=record.times)
+    if not append(ctx, stored, record.text, keys):
+        return False
+    changes.add(stored)
+    if record.invalidated_by is not None:
+        ctx.tx.lines.invalidate(compartment, record.id, record.invalidated_by)
+        ctx.tx.terms.remove(compartment, (record.id,))
+        changes.replaced.append((compartment.owner, compartment.namespace, record.id, record.invalidated_by))
+    if record.cites:
+        ctx.tx.lines.cite(compartment, record.id, record.cites)
+    return True
 
 
 def kind_of(record: EntryRecord) -> str:

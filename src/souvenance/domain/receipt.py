@@ -28,6 +28,7 @@ BY_INSPECTOR = (
     "inspect.forget_conclusion",
     "inspect.forget_from",
     "inspect.forget_session",
+    "inspect.move_session",
 )
 MAX_CHARS = 1 << 16
 
@@ -65,6 +66,8 @@ class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
     """What could not be done yet."""
     session: str | None = None
     """The session that was asked for, as a whole or from a line on."""
+    moved_to: str | None = None
+    """The namespace that the lines were stored in instead; None if they went for good."""
 
 
 GoneRun = tuple[str, str, tuple[str, ...]]
@@ -113,6 +116,7 @@ class InspectorDetail(Struct, frozen=True):
     owner: str | None = None
     line: str | None = None
     session: str | None = None
+    moved_to: str | None = None
 
 
 def sign(receipt: Receipt, key: Ed25519PrivateKey, kid: str) -> str:
@@ -150,21 +154,19 @@ def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
 
 
 def _is_recorded(receipt: Receipt, event: Event) -> bool:
-    claimed = (receipt.lines, receipt.keys, receipt.also, receipt.owner, receipt.line, receipt.session)
+    claimed = InspectorDetail(**{name: getattr(receipt, name) for name in InspectorDetail.__struct_fields__})
     try:
-        return event.outcome == OK and _recorded(event) == claimed
+        return event.outcome == OK and _recorded(event) == (claimed, receipt.keys)
     except UNREADABLE:
         return False
 
 
-def _recorded(event: Event) -> tuple[int, int, int, str | None, str | None, str | None] | None:
-    """How many lines, keys and lines with them went, and the owner, line and session that were asked for;
-    None if nothing went."""
+def _recorded(event: Event) -> tuple[InspectorDetail, int] | None:
+    """What went, what was asked for, and how many keys went; None if nothing did."""
     if event.operation in BY_INSPECTOR:
-        told = msgspec.json.decode(event.detail, type=settled(InspectorDetail))
-        return told.lines, 0, told.also, told.owner, told.line, told.session
+        return msgspec.json.decode(event.detail, type=settled(InspectorDetail)), 0
     detail = msgspec.json.decode(event.detail, type=settled(Detail))
     if event.operation != OPERATION or detail.dry_run:
         return None
     also = sum(len(ids) for *_, ids in detail.gone)
-    return detail.lines, detail.keys, also, detail.owner, "".join(event.lines) or None, None
+    return InspectorDetail(detail.lines, also, detail.owner, "".join(event.lines) or None), detail.keys

@@ -25,9 +25,7 @@ from souvenance.core import retention_rules
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import is_card
 from souvenance.core.conversation.compartments import Changes, denied, everywhere, reading
-from souvenance.core.conversation.conclusions import likeness
 from souvenance.core.conversation.summarise import is_note
-from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.decoders import settled
 from souvenance.domain import archive_records as r
@@ -40,9 +38,6 @@ from souvenance.domain.line import (
     MESSAGE,
     SUMMARY,
     TOMBSTONE,
-    LineFields,
-    OpenLine,
-    SealedLine,
     shared_fields,
 )
 from souvenance.domain.names import SESSIONS, Compartment, Name
@@ -342,11 +337,10 @@ class _ComparedRecords:
             self.conflicts.append(f"line {record.id}")
         elif not self._writes:
             self.new += 1
-        elif (line := self._append(compartment, record)) is None:
+        elif not kept.store_line(self._ctx, compartment, record, self.changes):
             self.conflicts.append(f"line {record.id}")
         else:
             self.new += 1
-            self.changes.add(line)
             self._here[compartment, record.id] = record
 
     def _fits(self, session: str, record: LineRecord) -> bool:
@@ -360,26 +354,6 @@ class _ComparedRecords:
             Membership(self._workspace, MEMBER, session, record.owner, record.turn or 1)
         )
         return True
-
-    def _append(self, compartment: Compartment, record: LineRecord) -> SealedLine | None:
-        """The stored line; None, and no change, if its session has another line in that turn."""
-        ctx = self._ctx
-        keys = ctx.services.vault.compartment(ctx.tx, compartment)
-        fields = shared_fields(LineFields, record)
-        line = OpenLine(compartment=compartment, text=record.text, metadata={}, **fields)
-        mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None
-        made = sealed(ctx, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
-        stored = replace(made, times=record.times)
-        if not append(ctx, stored, record.text, keys):
-            return None
-        if record.invalidated_by is not None:
-            ctx.tx.lines.invalidate(compartment, record.id, record.invalidated_by)
-            self.changes.replaced.append(
-                (compartment.owner, compartment.namespace, record.id, record.invalidated_by)
-            )
-        if record.cites:
-            ctx.tx.lines.cite(compartment, record.id, record.cites)
-        return stored
 
 
 def _agree(here: kept.EntryRecord, given: kept.EntryRecord) -> bool:

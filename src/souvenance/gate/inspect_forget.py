@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeAlias
 
-from souvenance.core.conversation import directory, erase
-from souvenance.core.conversation.compartments import Changes, compartment_of, denied, reading
-from souvenance.core.conversation.messages import find_message, read_messages
-from souvenance.core.remember import Draft, remember
-from souvenance.core.request_context import RequestContext, opened, said_at
+from souvenance.core.conversation import directory, erase, relocate
+from souvenance.core.conversation.compartments import (
+    Changes,
+    Opener,
+    compartment_of,
+    denied,
+    everywhere,
+)
+from souvenance.core.conversation.conclusions import times_said
+from souvenance.core.conversation.messages import find_message
+from souvenance.core.request_context import Trace
 from souvenance.domain.audit import Row
-from souvenance.domain.line import TOMBSTONE, GivenFields, SealedLine, shared_fields
+from souvenance.domain.directory import SESSION
+from souvenance.domain.line import DIGESTS, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Name, Namespace
 from souvenance.domain.policy import Reach
 from souvenance.domain.receipt import InspectorDetail, gone_runs
+from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.ulid import LineId
 from souvenance.errors import InvalidInput
 from souvenance.gate.conversation.conclusions import OfConclusion, own
-from souvenance.gate.conversation.messages import MessageAnswer, OfMessage
+from souvenance.gate.conversation.messages import OfMessage
 from souvenance.gate.conversation.sessions import OfSession, writes_session
-from souvenance.gate.inspect_lines import is_note
+from souvenance.gate.inspect_lines import moves_alone
 from souvenance.gate.inspection import Asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation
 from souvenance.gate.operations import Deletion, check_gone, signed
 from souvenance.ports.store import TurnQuery
 
+Preview: TypeAlias = Callable[[AuthorisedRequest, Any], Outcome | None]
+
 _FIRST_GONE = 5
+
+
+class ForgetMessage(OfMessage, frozen=True, kw_only=True):
+    dry_run: bool = False
+    """Only show what would go, here and in the next three."""
 
 
 class ForgetFrom(OfMessage, frozen=True, kw_only=True):
@@ -35,89 +53,160 @@ class ForgetFrom(OfMessage, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
-class MoveNote(Asked, frozen=True, kw_only=True):
-    """Store a note in another namespace of its owner, and forget it where it is."""
+class ForgetOneConclusion(OfConclusion, frozen=True, kw_only=True):
+    dry_run: bool = False
+
+
+class ForgetSession(OfSession, frozen=True, kw_only=True):
+    dry_run: bool = False
+
+
+class MoveLine(Asked, frozen=True, kw_only=True):
+    """Store a line and what it replaced in another namespace of its owner, and forget them where they are."""
 
     owner: Name
     id: LineId
     namespace: Namespace
 
 
+class MoveSession(OfSession, frozen=True, kw_only=True):
+    """The same with a session and all that was said and concluded in it."""
+
+    namespace: Namespace
+    dry_run: bool = False
+
+
+class GoneLine(Answer, frozen=True):
+    owner: str
+    about: str | None
+    at: datetime
+    """When it was said, or what it rests on."""
+    text: str | None
+    """None if the token does not open it."""
+
+
 class ForgetOutcome(Answer, frozen=True):
     lines: int
-    """How many went, or would; for a dry run without those that rest on them."""
+    """How many went; for a dry run, how many of those asked for would."""
     scrubbed: bool = False
     receipt: str = ""
-    first: tuple[MessageAnswer, ...] = ()
-    """For a dry run, the first few that would go."""
-    copy: str = ""
-    """The id of the note where it was moved to."""
+    also: int = 0
+    """For a dry run, how many more would go, which rest on those. The next two are the first few of both."""
+    first: Sequence[GoneLine] = ()
+    resting: Sequence[GoneLine] = ()
 
 
-def forget_message(request: AuthorisedRequest, asked: OfMessage) -> Outcome:
-    message = find_message(request.ctx, asked.session_id, asked.message_id)
+def forget_message(request: AuthorisedRequest, asked: ForgetMessage) -> Outcome:
+    [message] = _message(request, asked)
     changes = erase.erase_message(request.ctx, asked.session_id, asked.message_id)
     return _erased(request, changes, 1, owner=message.compartment.owner, line=message.id)
 
 
-def forget_conclusion(request: AuthorisedRequest, asked: OfConclusion) -> Outcome:
-    held, changes = own(request, asked.conclusion_id), Changes()
+def forget_conclusion(request: AuthorisedRequest, asked: ForgetOneConclusion) -> Outcome:
+    [held], changes = _conclusion(request, asked), Changes()
     erase.erase_lines(request.ctx, [held], changes)
     return _erased(request, changes, 1, owner=held.compartment.owner, line=held.id)
 
 
 def forget_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome:
-    lines, changes = _from_here(request.ctx, asked), Changes()
+    lines, changes = _from_here(request, asked), Changes()
     erase.erase_lines(request.ctx, lines, changes)
     return _erased(request, changes, len(lines), line=asked.message_id, session=asked.session_id)
 
 
-def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | None:
-    """What would go, if that is all that was asked."""
-    if not asked.dry_run:
-        return None
+def forget_session(request: AuthorisedRequest, asked: ForgetSession) -> Outcome:
+    changes = erase.erase_session(request.ctx, asked.session_id)
+    return _erased(request, changes, len(changes.erased), session=asked.session_id)
+
+
+def _message(request: AuthorisedRequest, asked: ForgetMessage) -> Sequence[LinePlace]:
+    return [find_message(request.ctx, asked.session_id, asked.message_id)]
+
+
+def _conclusion(request: AuthorisedRequest, asked: ForgetOneConclusion) -> Sequence[LinePlace]:
+    return [own(request, asked.conclusion_id)]
+
+
+def _from_here(request: AuthorisedRequest, asked: ForgetFrom) -> Sequence[LinePlace]:
     ctx = request.ctx
-    lines = _from_here(ctx, asked)
-    first = tuple(map(MessageAnswer.of, read_messages(ctx, lines[:_FIRST_GONE])))
-    where = reading(directory.where(ctx, asked.session_id), [one.id for one in lines])
-    return Outcome(ForgetOutcome(len(lines), first=first), where)
-
-
-def _from_here(ctx: RequestContext, asked: ForgetFrom) -> Sequence[SealedLine]:
     first = find_message(ctx, asked.session_id, asked.message_id)
     found = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
     return [one for one in found if one.compartment.namespace == first.compartment.namespace]
 
 
-def forget_session(request: AuthorisedRequest, asked: OfSession) -> Outcome:
-    changes = erase.erase_session(request.ctx, asked.session_id)
-    return _erased(request, changes, len(changes.erased), session=asked.session_id)
+def _session(request: AuthorisedRequest, asked: ForgetSession) -> Sequence[LinePlace]:
+    entry = directory.need(request.ctx, SESSION, asked.session_id)
+    return [one for one in erase.lines_of(request.ctx, entry).values() if one.kind not in DIGESTS]
 
 
-def move(request: AuthorisedRequest, asked: MoveNote) -> Outcome:
+def _previewing(find: Callable[[AuthorisedRequest, Any], Sequence[LinePlace]]) -> Preview:
+    def preview(request: AuthorisedRequest, asked: Any) -> Outcome | None:
+        """What would go, if that is all that was asked."""
+        if not asked.dry_run:
+            return None
+        lines = sorted(find(request, asked), key=lambda one: (one.turn is None, one.turn, one.id))
+        resting = list(erase.fall(request.ctx, lines).lines.values())[len(lines) :]
+        first, with_them = (_shown(request, some[:_FIRST_GONE]) for some in (lines, resting))
+        answer = ForgetOutcome(len(lines), also=len(resting), first=first, resting=with_them)
+        return Outcome(answer, Trace(everywhere(request.ctx), (), '{"dry_run":true}'))
+
+    return preview
+
+
+def _shown(request: AuthorisedRequest, lines: Sequence[LinePlace]) -> list[GoneLine]:
+    ctx, opener = request.ctx, Opener(request.ctx)
+    found = [line for one in lines if (line := ctx.tx.lines.get(one.compartment, one.id)) is not None]
+    said = times_said(ctx, found)
+    return [
+        GoneLine(
+            line.compartment.owner,
+            line.about,
+            to_datetime(said.get(line.id, line.created_at)),
+            opener.text(line) if _opens(request, line) else None,
+        )
+        for line in found
+    ]
+
+
+def _opens(request: AuthorisedRequest, line: SealedLine) -> bool:
+    return request.ctx.scope.opens(line.compartment.namespace) and request.rights.sees(line)
+
+
+def move(request: AuthorisedRequest, asked: MoveLine) -> Outcome:
     ctx, changes = request.ctx, Changes()
-    if not ctx.scope.opens(asked.namespace):
+    line, _ = ctx.find(asked.id)
+    _check_target(request, line.compartment.namespace, asked.namespace)
+    if not moves_alone(ctx, line):
+        raise InvalidInput(
+            "this line does not move by itself",
+            hint="What was said or concluded in a session moves with it. What was corrected moves with the"
+            " correction.",
+        )
+    lines = relocate.with_history(ctx, line)
+    relocate.relocate(ctx, lines, asked.namespace, changes)
+    return _erased(request, changes, len(lines), owner=asked.owner, line=asked.id, moved_to=asked.namespace)
+
+
+def move_session(request: AuthorisedRequest, asked: MoveSession) -> Outcome:
+    ctx, changes = request.ctx, Changes()
+    ctx.tx.lines.hide(None)  # What is over and still there goes along.
+    lines = _moving(request, asked)
+    relocate.relocate_session(ctx, asked.session_id, lines, asked.namespace, changes)
+    return _erased(request, changes, len(lines), session=asked.session_id, moved_to=asked.namespace)
+
+
+def _moving(request: AuthorisedRequest, asked: MoveSession) -> Sequence[SealedLine]:
+    entry = directory.need(request.ctx, SESSION, asked.session_id)
+    _check_target(request, entry.namespace, asked.namespace)
+    return relocate.with_session(request.ctx, entry)
+
+
+def _check_target(request: AuthorisedRequest, here: str, there: str) -> None:
+    """Raises: NamespaceDenied, InvalidInput."""
+    if not request.ctx.scope.opens(there):
         raise denied()
-    sealed, keys = ctx.find(asked.id)
-    note = opened(sealed, keys)
-    if not is_note(note) or sealed.invalidated_by is not None or note.kind == TOMBSTONE:
-        raise InvalidInput("only a note that holds can be moved")
-    if note.compartment.namespace == asked.namespace:
-        raise InvalidInput("name another namespace", hint="The note is in this one already.")
-    draft = Draft(
-        namespace=asked.namespace,
-        kind=note.kind,
-        text=note.text,
-        occurred_at=said_at(note),
-        expires_at=note.expires_at,
-        metadata=note.metadata,
-        **shared_fields(GivenFields, note),
-    )
-    made, _ = remember(ctx, draft)
-    copies = ctx.tx.lines.get_all(made.compartment, (made.id,))
-    erase.erase_lines(ctx, [sealed], changes)
-    changes.add(*copies)
-    return _erased(request, changes, 1, owner=asked.owner, line=asked.id, moved_to=made.id)
+    if here == there:
+        raise InvalidInput("name another namespace", hint="It is in this one already.")
 
 
 def _erased(
@@ -128,25 +217,30 @@ def _erased(
     owner: str | None = None,
     line: str | None = None,
     session: str | None = None,
-    moved_to: str = "",
+    moved_to: str | None = None,
 ) -> Outcome:
     """`lines`: how many of those that went were asked for. The others rested on them."""
     for held_by, namespace, ids in gone_runs(changes.erased):
         check_gone(request.ctx, (compartment_of(request.ctx, held_by, namespace),), ids)
-    told = InspectorDetail(lines, len(changes.erased) - lines, owner, line, session)
+    told = InspectorDetail(lines, len(changes.erased) - lines, owner, line, session, moved_to)
     what = Deletion(namespaces=sorted(changes.namespaces), **shared_fields(InspectorDetail, told))
     owners = {compartment.owner for compartment, _ in changes.erased}
 
     def answer(row: Row) -> ForgetOutcome:
         scrubbed = request.scrub()
         receipt = signed(request, row, what, owners, scrubbed=scrubbed)
-        return ForgetOutcome(len(changes.erased), scrubbed, receipt, copy=moved_to)
+        return ForgetOutcome(len(changes.erased), scrubbed, receipt)
 
     return Outcome(answer, changes.trace(**shared_fields(InspectorDetail, told)))
 
 
-def _moves(rights: Rights, asked: MoveNote) -> None:
+def _moves(rights: Rights, asked: MoveLine) -> None:
     rights.peer(asked.owner)
+    rights.puts()
+
+
+def _moves_session(rights: Rights, asked: MoveSession) -> None:
+    rights.workspace()
     rights.puts()
 
 
@@ -159,20 +253,28 @@ MOVE = operation(
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
     rings=True,
 )
-FORGET_MESSAGE = operation(
-    "inspect.forget_message", "forget", ForgetOutcome, forget_message, writes_session, rings=True
-)
-FORGET_CONCLUSION = operation(
-    "inspect.forget_conclusion",
+MOVE_SESSION = operation(
+    "inspect.move_session",
     "forget",
     ForgetOutcome,
-    forget_conclusion,
-    lambda rights, asked: rights.peer(),
+    move_session,
+    _moves_session,
     rings=True,
+    peek=_previewing(_moving),
 )
-FORGET_FROM = operation(
-    "inspect.forget_from", "forget", ForgetOutcome, forget_from, writes_session, rings=True, peek=preview_from
+_forget = partial(operation, op="forget", answer=ForgetOutcome, rings=True)
+FORGET_MESSAGE = _forget(
+    "inspect.forget_message", work=forget_message, admit=writes_session, peek=_previewing(_message)
 )
-FORGET_SESSION = operation(
-    "inspect.forget_session", "forget", ForgetOutcome, forget_session, writes_session, rings=True
+FORGET_CONCLUSION = _forget(
+    "inspect.forget_conclusion",
+    work=forget_conclusion,
+    admit=lambda rights, asked: rights.peer(),
+    peek=_previewing(_conclusion),
+)
+FORGET_FROM = _forget(
+    "inspect.forget_from", work=forget_from, admit=writes_session, peek=_previewing(_from_here)
+)
+FORGET_SESSION = _forget(
+    "inspect.forget_session", work=forget_session, admit=writes_session, peek=_previewing(_session)
 )

@@ -14,7 +14,7 @@ from souvenance.core.conversation.compartments import Opener, everywhere, readin
 from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import DIGESTS, LinePlace, OpenLine
+from souvenance.domain.line import DIGESTS, TOMBSTONE, LinePlace, OpenLine, SealedLine
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
@@ -87,6 +87,8 @@ class WholeLine(m.LineFacts, frozen=True, kw_only=True):
     """When it is over, as things stand."""
     is_note: bool
     """Whether somebody noted it: it was not said, concluded or made of other lines."""
+    moves_alone: bool
+    """Whether it can be moved to another namespace by itself."""
 
 
 def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
@@ -113,6 +115,7 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
         concluded=len(ctx.tx.lines.citing(workspace, (found.id,))),
         end=end_of(ctx, found),
         is_note=is_note(found),
+        moves_alone=moves_alone(ctx, sealed),
     )
     read = [found.id, *(one.id for one in (*earlier, *later))]
     return Outcome(answer, reading((found.compartment.namespace,), read))
@@ -120,6 +123,16 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
 
 def is_note(line: LinePlace) -> bool:
     return line.turn is None and line.about is None and line.kind not in DIGESTS
+
+
+def moves_alone(ctx: RequestContext, line: SealedLine) -> bool:
+    """Whether it belongs to no session, and follows from nothing: a note, or what somebody stated."""
+    if line.invalidated_by is not None or line.kind == TOMBSTONE:
+        return False
+    if is_note(line):
+        return True
+    stated = line.turn is None and line.session is None and line.kind not in DIGESTS
+    return stated and not ctx.tx.lines.cited(ctx.scope.workspace, (line.id,))
 
 
 def _moment(at: int | None) -> datetime | None:
@@ -168,6 +181,8 @@ class AskConcluded(Asked, frozen=True, kw_only=True):
 
 class ConcludedAnswer(Answer, frozen=True):
     conclusions: list[ConclusionAnswer]
+    namespace: str
+    """Where the session lies."""
 
 
 def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
@@ -188,7 +203,7 @@ def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
     shown = [
         ConclusionAnswer.of(conclusions.View(one, opener.text(one), sources.get(one.id, []))) for one in found
     ]
-    return Outcome(ConcludedAnswer(shown), reading((namespace,), [one.id for one in found]))
+    return Outcome(ConcludedAnswer(shown, namespace), reading((namespace,), [one.id for one in found]))
 
 
 # The audit log.

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 
 from souvenance.core.conversation.compartments import Opener, everywhere, reading
+from souvenance.core.conversation.erase import fall
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import ulid
 from souvenance.domain.line import LinePlace, SealedLine
@@ -18,6 +19,7 @@ from souvenance.domain.timestamps import LAST_MS, to_datetime
 from souvenance.gate.inspection import Asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
+from souvenance.ports.store import EVERYTHING
 
 _SHOWN = 5
 _EXPIRING = 20
@@ -26,6 +28,8 @@ _LOOKED_AT = 200
 
 
 class AskAged(Asked, frozen=True, kw_only=True):
+    resting: bool
+    """Whether to count what rests on the lines, too."""
     days: Days
     namespace: Namespace | None = None
     kind: Kind | None = None
@@ -43,6 +47,8 @@ class EndingLine(Answer, frozen=True):
 
 class EndingAnswer(Answer, frozen=True):
     lines: list[EndingLine]
+    resting: int = 0
+    """How many lines rest on these and on others that are as old, and on nothing else."""
 
 
 class Expiry(Answer, frozen=True):
@@ -70,7 +76,9 @@ def aged(request: AuthorisedRequest, asked: AskAged) -> Outcome:
     """Some of the lines that have come to that age."""
     ctx = request.ctx
     old = Aged(ulid.floor(max(0, ctx.now - asked.days * DAY_MS)), asked.namespace, asked.kind)
-    return _shown(ctx, ctx.tx.lines.aged(ctx.scope.workspace, old, _LOOKED_AT), _SHOWN)
+    lines = ctx.tx.lines.aged(ctx.scope.workspace, old, EVERYTHING if asked.resting else _LOOKED_AT)
+    resting = len(fall(ctx, lines).lines) - len(lines) if asked.resting else 0
+    return _shown(ctx, lines[:_LOOKED_AT], _SHOWN, resting)
 
 
 def expiring(request: AuthorisedRequest, asked: Asked) -> Outcome:
@@ -79,7 +87,7 @@ def expiring(request: AuthorisedRequest, asked: Asked) -> Outcome:
     return _shown(ctx, ctx.tx.lines.over(ctx.scope.workspace, LAST_MS, _LOOKED_AT), _EXPIRING)
 
 
-def _shown(ctx: RequestContext, lines: Iterable[SealedLine], most: int) -> Outcome:
+def _shown(ctx: RequestContext, lines: Iterable[SealedLine], most: int, resting: int = 0) -> Outcome:
     """The first of those that a reader finds: what is over may still be in the store."""
     opener = Opener(ctx)
     found = [
@@ -94,7 +102,7 @@ def _shown(ctx: RequestContext, lines: Iterable[SealedLine], most: int) -> Outco
         )
         for line in islice(filter(partial(_stands, ctx), lines), most)
     ]
-    return Outcome(EndingAnswer(found), reading(everywhere(ctx), [line.id for line in found]))
+    return Outcome(EndingAnswer(found, resting), reading(everywhere(ctx), [line.id for line in found]))
 
 
 def _stands(ctx: RequestContext, line: SealedLine) -> bool:
@@ -110,5 +118,7 @@ AGED = operation(
     reach=lambda asked: Reach(
         workspace=asked.workspace_id, namespaces=(asked.namespace or ALL,), whole_compartments=True
     ),
+    waits=True,
 )
+"""It may wait for the store to look at every line, and must not keep others from searching meanwhile."""
 EXPIRING = operation("inspect.expiring", "get", EndingAnswer, expiring)

@@ -36,7 +36,7 @@ from souvenance.gate.conversation.resource import Page, UpTo100
 from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation
-from souvenance.ports.store import LineQuery, TurnQuery
+from souvenance.ports.store import TurnQuery
 
 DAY_MS = 24 * 3600 * 1000
 WEEK_MS = 7 * DAY_MS
@@ -102,39 +102,36 @@ def people(request: AuthorisedRequest, asked: People) -> Outcome:
     ctx, workspace = request.ctx, request.ctx.scope.workspace
     names = [entry.name for entry in ctx.tx.directory.entries(workspace, PEER, newest_first=True)]
     if len(names) <= _MOST_ORDERED:
-        newest = {name: _newest(ctx, name) for name in names}
-        names.sort(key=lambda name: newest[name], reverse=True)
+        newest = ctx.tx.lines.newest_ids(workspace, ctx.scope.namespaces)
+        names.sort(key=lambda name: newest.get(name, ""), reverse=True)
     first = (asked.page - 1) * asked.size
     shown = names[first : first + asked.size]
     since = ctx.now - WEEKS * WEEK_MS
     weeks: dict[str, list[int]] = defaultdict(lambda: [0] * WEEKS)
-    totals: Counter[str] = Counter()
+    said: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
     last: dict[str, int] = {}
-    for owner, week, count, said in ctx.tx.lines.activity(
+    for owner, week, count, newest_at in ctx.tx.lines.activity(
         workspace, ctx.scope.namespaces, since, WEEK_MS, shown
     ):
-        totals[owner] += count
-        last[owner] = max(said, last.get(owner, said))
+        lines[owner] += count
+        if week is None:
+            continue
+        said[owner] += count
+        last[owner] = max(newest_at, last.get(owner, newest_at))
         if week >= 0:
             weeks[owner][min(week, WEEKS - 1)] += count
     found = [
         Activity(
             name,
-            totals[name],
-            sum(map(ctx.tx.lines.count, compartments_of(ctx, name))),
+            said[name],
+            lines[name],
             to_datetime(last[name]) if name in last else None,
             weeks[name],
         )
         for name in sorted(shown, key=lambda name: (-last.get(name, -1), name))
     ]
     return Outcome(PeopleAnswer(found, len(names)), reading(everywhere(ctx)))
-
-
-def _newest(ctx: RequestContext, owner: str) -> str:
-    """The id of the newest line that the owner has; empty if there is none."""
-    namespaces = [compartment.namespace for compartment in compartments_of(ctx, owner)]
-    span = LineQuery(ctx.scope.workspace, owner, namespaces, history=True, limit=1)
-    return next(iter(ctx.tx.lines.ids(span)), "")
 
 
 def health(request: AuthorisedRequest, asked: Asked) -> Outcome:
@@ -350,7 +347,7 @@ def _months(ctx: RequestContext, peer: str) -> list[tuple[str, int]]:
     for _, step, count, _ in ctx.tx.lines.activity(
         ctx.scope.workspace, ctx.scope.namespaces, since, DAY_MS, (peer,)
     ):
-        if step >= 0:
+        if step is not None and step >= 0:
             counts[f"{to_datetime(since + step * DAY_MS):%Y-%m}"] += count
     found = [(month, counts[month]) for month in months]
     return list(dropwhile(lambda one: not one[1], found))

@@ -46,6 +46,7 @@ class Deletion(Struct, frozen=True, kw_only=True):
     owner: str | None = None
     line: str | None = None
     session: str | None = None
+    moved_to: str | None = None
 
 
 def check_gone(

@@ -271,9 +271,12 @@ class StoredLines(Protocol):
         since: int,
         step: int,
         owners: Collection[str] | None = None,
-    ) -> list[tuple[str, int, int, int]]:
-        """Of each owner of turns, or of these: in which step of time after `since` (-1 before it), how many,
-        when last."""
+    ) -> list[tuple[str, int | None, int, int]]:
+        """Of each owner of lines, or of these: in which step of time after `since` (-1 before it, None for
+        lines that are no turns), how many, when last."""
+
+    def newest_ids(self, workspace: str, namespaces: Collection[str] | None) -> dict[str, str]:
+        """The newest line of each owner, hidden or not. Compartments without keys are passed over."""
 
     def observers(
         self, workspace: str, about: str, namespaces: Collection[str] | None

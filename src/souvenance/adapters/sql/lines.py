@@ -79,6 +79,13 @@ _COUNT = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.owner = ? AND
 _OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines l
     WHERE l.workspace = ? AND l.owner = ? AND l.session = ?"""
 
+_NEWEST_IDS = f"""SELECT owner, max(id) FROM (SELECT k.owner, (SELECT max(id) FROM lines l
+    WHERE l.workspace = k.workspace AND l.owner = k.owner AND l.namespace = k.namespace) AS id
+    FROM (SELECT DISTINCT {PLACE} FROM compartment_keys WHERE {{}}) k) ids
+    WHERE id IS NOT NULL GROUP BY owner"""
+"""By compartment, so that each is one look into the index."""
+
+_NO_TURN = -2
 _STILL = " AND (l.expires_at IS NULL OR l.expires_at > ?)"
 _NEXT_EXPIRING = """SELECT workspace FROM lines
     WHERE workspace > ? AND expires_at IS NOT NULL ORDER BY workspace LIMIT 1"""
@@ -358,14 +365,21 @@ class SqlLines:
         since: int,
         step: int,
         owners: Collection[str] | None = None,
-    ) -> list[tuple[str, int, int, int]]:
+    ) -> list[tuple[str, int | None, int, int]]:
         where, values = condition({"l.workspace": workspace, "l.owner": owners, "l.namespace": namespaces})
         said = "coalesce(occurred_at, created_at)"
-        sql = f"""SELECT owner, CASE WHEN {said} < ? THEN -1 ELSE ({said} - ?) / ? END AS steps,
-            count(*), max({said}) FROM lines l WHERE {where} AND turn IS NOT NULL{self._shown}
-            GROUP BY owner, steps ORDER BY owner, steps"""
+        sql = f"""SELECT owner, CASE WHEN turn IS NULL THEN {_NO_TURN} WHEN {said} < ? THEN -1
+            ELSE ({said} - ?) / ? END AS steps, count(*), max({said}) FROM lines l
+            WHERE {where}{self._shown} GROUP BY owner, steps ORDER BY owner, steps"""
         rows = self._session.rows(sql, (since, since, step, *values, *self._bounds))
-        return [(owner, int(steps), count, newest) for owner, steps, count, newest in rows]
+        return [
+            (owner, None if steps == _NO_TURN else int(steps), count, newest)
+            for owner, steps, count, newest in rows
+        ]
+
+    def newest_ids(self, workspace: str, namespaces: Collection[str] | None) -> dict[str, str]:
+        where, values = condition({"workspace": workspace, "namespace": namespaces})
+        return {owner: newest for owner, newest in self._session.rows(_NEWEST_IDS.format(where), values)}
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         sql = f"{_OF_SESSION}{self._shown} ORDER BY l.id"

@@ -156,14 +156,27 @@ class Card:
         for line in lines:
             self._delete(line, changes)
         every = [self._read(), *given]
-        made = [kept.entries for kept in every if kept.entries is not None]
-        together = _Kept(
-            list(dict.fromkeys(chain.from_iterable(made))) if made else None,
-            _newest(stand for kept in every for stand in kept.stands),
-            sorted({message for kept in every for message in kept.overruled}),
-            sorted({one for kept in every for one in kept.taken_off}),
+        together = _together(every)
+        made = sum(kept.entries is not None for kept in every)
+        self._write(_remade(together) if made > 1 else together, changes)
+
+    def of(self, sources: Collection[str]) -> _Kept:
+        """What it keeps of these conclusions."""
+        kept = self._read()
+        stands = [one for one in kept.stands if one.source in sources]
+        said = {one.said for one in stands}
+        return _Kept(
+            None if kept.entries is None else [],
+            stands,
+            [message for message in kept.overruled if message in said],
+            [one for one in kept.taken_off if one[0] in said],
         )
-        self._write(_remade(together) if len(made) > 1 else together, changes)
+
+    def take(self, part: _Kept, changes: Changes) -> None:
+        """Make what another card kept part of this one."""
+        if part.stands:
+            together = _together([self._read(), part])
+            self._write(together if together.entries is None else _remade(together), changes)
 
     def _line(self) -> SealedLine | None:
         return _lines(self._ctx, self._observer, self._observed, (self._namespace,)).get(self._namespace)
@@ -188,6 +201,16 @@ class Card:
     def _delete(self, line: SealedLine, changes: Changes) -> None:
         self._ctx.tx.lines.delete(line.compartment, (line.id,))
         changes.lose(line.compartment, (line.id,))
+
+
+def _together(every: Sequence[_Kept]) -> _Kept:
+    made = [kept.entries for kept in every if kept.entries is not None]
+    return _Kept(
+        list(dict.fromkeys(chain.from_iterable(made))) if made else None,
+        _newest(stand for kept in every for stand in kept.stands),
+        sorted({message for kept in every for message in kept.overruled}),
+        sorted({one for kept in every for one in kept.taken_off}),
+    )
 
 
 def _newest(stands: Iterable[Stand]) -> list[Stand]:

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 import msgspec
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory
@@ -37,7 +38,7 @@ from souvenance.domain.directory import (
     Entry,
     Job,
 )
-from souvenance.domain.line import CARD, LinePlace
+from souvenance.domain.line import CARD, LinePlace, SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
 from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery, ViewQuery
@@ -55,7 +56,7 @@ def erase_message(
     erase_lines(ctx, [line], changes)
     entry = directory.need(ctx, SESSION, session)
     bare = (entry.metadata, entry.configuration) == ("{}", "{}")
-    if with_empty_session and bare and not _lines_of(ctx, entry):
+    if with_empty_session and bare and not lines_of(ctx, entry):
         changes.gone_session = session
         _strike_session(ctx, session)
     return changes
@@ -65,7 +66,7 @@ def erase_session(ctx: RequestContext, session: str) -> Changes:
     """Erase the messages and conclusions of the session. Its name can be used again. Raises: NotFound."""
     entry = directory.need(ctx, SESSION, session)
     ctx.tx.lines.hide(None)  # What is over and still there goes too.
-    lines = _lines_of(ctx, entry)
+    lines = lines_of(ctx, entry)
     changes = Changes({entry.namespace}, gone_session=session)
     erase_lines(ctx, lines.values(), changes)
     changes.gone -= {place for place, line in lines.items() if is_of_conversation(line)}
@@ -73,7 +74,7 @@ def erase_session(ctx: RequestContext, session: str) -> Changes:
     return changes
 
 
-def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, str], LinePlace]:
+def lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, str], LinePlace]:
     """What was said in the session and concluded in it, by compartment and id."""
     workspace, namespace = session.workspace, session.namespace
     owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(ctx, session.name))))
@@ -235,30 +236,51 @@ def erase_scope(ctx: RequestContext, scope: str) -> None:
 
 def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
     """Erase the lines, what rests on them alone, their entries on cards, and summaries of them."""
-    going = list(lines)
+    falling = fall(ctx, lines)
+    going = falling.lines.values()
     _unsay(ctx, {line.session for line in going if line.turn is not None and line.session}, changes)
-    struck: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
-    anew: set[tuple[Compartment, str]] = set()
-    unsaid: set[str] = set()
-    while going:
-        said = [line.id for line in going if line.turn is not None]
-        concluded: list[str] = []
-        for line in going:
-            if line.kind in KINDS and line.about is not None:
-                struck[line.compartment, line.about].add(line.id)
-                concluded.append(line.id)
-        _delete(ctx, going, changes)
-        unsaid.update(said)
-        reasoned = _reasoned_from(ctx, concluded)
-        going = [*_resting_on(ctx, said, struck), *reasoned]
-        anew.update((line.compartment, line.about or "") for line in reasoned)
+    struck: dict[tuple[Compartment, str], set[str]] = {place: set() for place in falling.weakened}
+    for line in going:
+        if line.kind in KINDS and line.about is not None:
+            struck.setdefault((line.compartment, line.about), set()).add(line.id)
+    _delete(ctx, going, changes)
+    ctx.tx.lines.uncite(ctx.scope.workspace, falling.unsaid)
+    anew = set(falling.reasoned)
     for (compartment, observed), sources in struck.items():
         card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
-        if card.strike(sources, changes, messages=unsaid):
+        if card.strike(sources, changes, messages=falling.unsaid):
             anew.add((compartment, observed))
     for compartment, observed in sorted(anew):
         owe_card(ctx, compartment, observed)
     ctx.tx.owe_scrub()
+
+
+class Fall(Struct):
+    """What goes with some lines."""
+
+    lines: dict[tuple[Compartment, str], LinePlace] = field(default_factory=dict)
+    """These lines, and those that rest on them alone."""
+    unsaid: set[str] = field(default_factory=set)
+    """The messages among them."""
+    weakened: set[tuple[Compartment, str]] = field(default_factory=set)
+    """Who concluded of whom from them and from others too."""
+    reasoned: set[tuple[Compartment, str]] = field(default_factory=set)
+    """Who reasoned of whom from conclusions among them."""
+
+
+def fall(ctx: RequestContext, lines: Iterable[LinePlace]) -> Fall:
+    """What goes with these lines. Nothing is changed."""
+    found, going = Fall(), list(lines)
+    while going:
+        found.lines.update(((line.compartment, line.id), line) for line in going)
+        said = [line.id for line in going if line.turn is not None]
+        concluded = [line.id for line in going if line.kind in KINDS and line.about is not None]
+        found.unsaid.update(said)
+        reasoned = _reasoned_from(ctx, concluded)
+        found.reasoned.update((line.compartment, line.about or "") for line in reasoned)
+        resting = _resting_on(ctx, said, found.unsaid, found.weakened)
+        going = [one for one in (*resting, *reasoned) if (one.compartment, one.id) not in found.lines]
+    return found
 
 
 def erase_words(ctx: RequestContext, session: str, lines: Iterable[LinePlace], changes: Changes) -> None:
@@ -294,8 +316,9 @@ def erase_resting(
         for line in ctx.tx.lines.turns(TurnQuery(workspace, session, owner=owner))
     }
     unsaid = said.intersection(gone)
-    weakened: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
-    resting = _resting_on(ctx, unsaid, weakened)
+    weakened: set[tuple[Compartment, str]] = set()
+    resting = _resting_on(ctx, unsaid, unsaid, weakened)
+    ctx.tx.lines.uncite(workspace, unsaid)
     for compartment, observed in weakened:
         card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
         card.strike((), changes, messages=unsaid)
@@ -319,31 +342,36 @@ def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> No
 
 
 def _resting_on(
-    ctx: RequestContext, gone: Collection[str], weakened: dict[tuple[Compartment, str], set[str]]
+    ctx: RequestContext,
+    said: Collection[str],
+    unsaid: Collection[str],
+    weakened: set[tuple[Compartment, str]],
 ) -> list[LinePlace]:
-    """The lines that followed from these and do no longer; whose still do is noted as weakened. What follows
-    from several together follows no longer without one of them."""
+    """The lines that follow from what was `said`, and from nothing that is left once all of `unsaid` goes.
+    Those that follow from more are noted in `weakened`. What follows from several messages together follows
+    no longer without one of them."""
     workspace = ctx.scope.workspace
-    resting = ctx.tx.lines.citing(workspace, gone)
-    ctx.tx.lines.uncite(workspace, gone)
-    still = ctx.tx.lines.cited(workspace, [line_id for _, line_id in resting])
+    resting = _citing(ctx, said)
+    cited = ctx.tx.lines.cited(workspace, [line.id for line in resting])
     found: list[LinePlace] = []
-    for compartment, line_id in resting:
-        line = ctx.tx.lines.get(compartment, line_id)
-        if line is None:
-            continue
-        if line_id not in still or line.metadata == TOGETHER:
+    for line in resting:
+        if line.metadata == TOGETHER or set(cited[line.id]).issubset(unsaid):
             found.append(line)
         elif line.about is not None:
-            weakened[compartment, line.about] |= set()
+            weakened.add((line.compartment, line.about))
     return found
 
 
 def _reasoned_from(ctx: RequestContext, gone: Collection[str]) -> list[LinePlace]:
     """What was reasoned further from any of these conclusions."""
-    citing = ctx.tx.lines.citing(ctx.scope.workspace, gone)
-    lines = [ctx.tx.lines.get(compartment, line_id) for compartment, line_id in citing]
-    return [line for line in lines if line is not None and line.kind in KINDS - EXPLICIT]
+    return [line for line in _citing(ctx, gone) if line.kind in KINDS - EXPLICIT]
+
+
+def _citing(ctx: RequestContext, sources: Collection[str]) -> list[SealedLine]:
+    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
+    for compartment, line_id in ctx.tx.lines.citing(ctx.scope.workspace, sources):
+        by_compartment[compartment].append(line_id)
+    return [line for place, ids in by_compartment.items() for line in ctx.tx.lines.get_all(place, ids)]
 
 
 def owe_card(ctx: RequestContext, compartment: Compartment, observed: str) -> None:

@@ -103,8 +103,9 @@ def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
         begin = f" from {what} on" if receipt.line else ""
         what = f"session {receipt.session}{begin}"
     whose = "" if receipt.owner is None else f" of {receipt.owner}"
+    done = "deleted" if receipt.moved_to is None else f"moved to {receipt.moved_to}"
     lines = [
-        f"the log confirms the receipt: {what}{whose}, deleted by {receipt.actor}"
+        f"the log confirms the receipt: {what}{whose}, {done} by {receipt.actor}"
         f" at {to_datetime(receipt.at):%Y-%m-%d %H:%M:%S} UTC"
         f" ({counted(receipt.lines, 'line')}, {counted(receipt.keys, 'key')}, audit row {receipt.row})",
         f"  checked then: {', '.join(receipt.verified)}",

@@ -75,7 +75,8 @@ WORDS = {
     "inspect.line": "looked at a line",
     "inspect.said": "looked up when something was said",
     "inspect.concluded": "read what was concluded in a session",
-    "inspect.move": "moved a note to another namespace",
+    "inspect.move": "moved a line to another namespace",
+    "inspect.move_session": "moved a session to another namespace",
     "inspect.forget_message": "forgot a message",
     "inspect.forget_conclusion": "forgot a conclusion",
     "inspect.forget_from": "forgot the end of a session",
@@ -189,6 +190,8 @@ def in_words(row: AuditRow) -> RowInWords:
 def _what(row: AuditRow) -> str:
     """What happened, and to whom a token was given."""
     words = WORDS.get(row.operation, row.operation)
+    if '"dry_run":true' in row.detail:
+        return f"only previewed: {words}"
     if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):
         try:
             made = msgspec.json.decode(row.detail, type=settled(MadeToken))

@@ -118,14 +118,15 @@ async def correct_line(visit: Visit) -> Response:
 
 
 async def move_line(visit: Visit) -> Response:
-    """Store the note in the other namespace, and forget it here."""
+    """Store the line in the other namespace, and forget it here."""
     fields = await visit.form()
     workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
     target = valid_namespace(fields.get("namespace", "").strip())
-    asked = inspect_forget.MoveNote(workspace_id=workspace, owner=owner, id=line_id, namespace=target)
+    asked = inspect_forget.MoveLine(workspace_id=workspace, owner=owner, id=line_id, namespace=target)
     answer = await visit.call(inspect_forget.MOVE, asked)
-    moved = {"to": target, "page": url(workspace, "lines", owner, answer.copy)}
-    return visit.page("forgotten.html", answer=answer, moved=moved, back=_list_of(visit, workspace, owner))
+    return visit.page(
+        "forgotten.html", answer=answer, moved_to=target, back=url(workspace, "lines", owner, line_id)
+    )
 
 
 async def forget_line(visit: Visit) -> Response:

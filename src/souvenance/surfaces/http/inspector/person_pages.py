@@ -8,13 +8,8 @@ import asyncio
 from starlette.responses import Response
 
 from souvenance.gate import inspect_forget, inspect_lines, inspect_search, inspection
-from souvenance.gate.conversation.conclusions import (
-    LIST_CONCLUSIONS,
-    READ_CONCLUSION,
-    ListConclusions,
-    OfConclusion,
-)
-from souvenance.surfaces.http.inspector.places import forgotten, readers_of, workspace_of, workspaces_of
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
+from souvenance.surfaces.http.inspector.places import forget, readers_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
 _PEOPLE = 40
@@ -105,15 +100,10 @@ def _page_of(workspace: str, peer: str, observer: str) -> str:
 
 
 async def forget_conclusion(visit: Visit) -> Response:
-    """Shows what goes; with the form's consent, deletes it."""
-    fields = await visit.form()
     workspace, peer = workspace_of(visit), visit.path["peer"]
-    gone = OfConclusion(workspace_id=workspace, conclusion_id=visit.path["id"])
-    if fields.get("sure") != "yes":
-        found = await visit.call(READ_CONCLUSION, gone)
-        return visit.page("forget_conclusion.html", workspace=workspace, peer=peer, conclusion=found)
-    back = _page_of(workspace, peer, fields.get("owner") or peer)
-    return await forgotten(visit, inspect_forget.FORGET_CONCLUSION, gone, back)
+    asked = inspect_forget.ForgetOneConclusion(workspace_id=workspace, conclusion_id=visit.path["id"])
+    page = _page_of(workspace, peer, visit.query.get("as") or peer)
+    return await forget(visit, inspect_forget.FORGET_CONCLUSION, asked, "this conclusion", page)
 
 
 ENDPOINTS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
@@ -58,7 +59,20 @@ async def forgotten(
 ) -> Response:
     """Delete what is asked for, and show the receipt."""
     answer = await visit.call(operation, asked, workspace)
-    return visit.page("forgotten.html", answer=answer, moved=None, back=back)
+    return visit.page("forgotten.html", answer=answer, moved_to=None, back=back)
+
+
+async def forget(
+    visit: Visit, operation: Operation, asked: m.Request, what: str, keep: str, after: str | None = None
+) -> Response:
+    """Show what goes; with the form's consent, delete it, and show the receipt.
+
+    `what` says it in words. `keep` is the page to go back to, `after` the one that follows, if another."""
+    fields = await visit.form()
+    if fields.get("sure") == "yes":
+        return await forgotten(visit, operation, asked, after or keep)
+    gone = await visit.call(operation, replace(asked, dry_run=True))
+    return visit.page("forget.html", gone=gone, what=what, keep=keep)
 
 
 async def readers_of(

@@ -87,7 +87,11 @@ async def _asked(
 ) -> Response:
     """The question whether the rule is to be set or removed."""
     old = inspect_retention.AskAged(
-        workspace_id=workspace, days=rule.days, namespace=rule.namespace, kind=rule.kind
+        workspace_id=workspace,
+        days=rule.days,
+        namespace=rule.namespace,
+        kind=rule.kind,
+        resting=rule.then == FORGET and not removes,
     )
     aged = rule.lines and await visit.ask(inspect_retention.AGED, old)
     return visit.page(
@@ -96,6 +100,7 @@ async def _asked(
         rule=rule,
         removes=removes,
         some=aged.lines if aged else [],
+        resting=aged.resting if aged else 0,
         then=THEN,
         fields={name: value for name, value in fields.items() if name not in ("csrf", "sure")},
     )
