@@ -3,8 +3,7 @@ import re
 
 from reference_pages import REFERENCE
 
-from souvenance.hermes.config_files import read_configuration
-from souvenance.hermes.configuration import KEYS, NOT_NEEDED
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, read_configuration
 
 PAGE = (REFERENCE / "hermes-configuration.md").read_text("utf-8")
 

@@ -7,7 +7,7 @@ import pytest
 
 from environments import client_program
 from souvenance.agents.conversation_scope import Flags, Observation
-from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.configuration import read_configuration, write_setting
 
 FILE = {
     "apiKey": "hch-v3-0a1b2c3d",
@@ -145,12 +145,10 @@ def test_it_is_never_changed(home):
     assert path == home / "profiles/coder/souvenance.json"
     assert (home / "honcho.json").read_bytes() == before
     kept = json.loads(path.read_text("utf-8"))
-    today = {"pinPeerName": "pinUserPeer", "requestTimeout": "timeout"}
-    respelled = {today.get(name, name): value for name, value in FILE.items()}
-    assert list(kept) == list(respelled)
-    assert list(kept["hosts"]) == ["hermes", "hermes_coder", "claude_code"]
-    assert kept["hosts"]["hermes_coder"] == {**FILE["hosts"]["hermes.coder"], "recallMode": "context"}
-    assert {**kept, "hosts": None} == {**respelled, "hosts": None}
+    assert list(kept) == list(FILE)
+    assert list(kept["hosts"]) == list(FILE["hosts"])
+    assert kept["hosts"]["hermes.coder"] == {**FILE["hosts"]["hermes.coder"], "recallMode": "context"}
+    assert {**kept, "hosts": None} == {**FILE, "hosts": None}
     configuration, complaints = read(home, "coder")
     assert (configuration.file, configuration.recall_mode) == (path, "context")
     assert complaints == []

@@ -9,14 +9,13 @@ import pytest
 from msgspec import to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, StorageReadOnly
-from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.configuration import KEYS
+from souvenance.hermes.configuration import KEYS, read_configuration, write_setting
 
 LOCK = ".souvenance.lock"
 WRITER = """
 import sys
 from pathlib import Path
-from souvenance.hermes.config_files import write_setting
+from souvenance.hermes.configuration import write_setting
 home, host = Path(sys.argv[1]), sys.argv[2]
 for number in range(int(sys.argv[3])):
     write_setting(home, f"{host}{number}", {"contextTokens": number}, environment={})
@@ -108,31 +107,20 @@ def test_a_text_is_written_as_what_it_stands_for(home):
     }
 
 
-def test_older_spellings_go_when_anything_is_written(home):
-    put(
-        home / "souvenance.json",
-        {"pinPeerName": True, "hosts": {"hermes": {"pinPeerName": True, "base_url": "x"}}},
-    )
-    path = write(home, {"pinPeerName": False})
-    assert content(path) == {
-        "pinUserPeer": True,
-        "hosts": {"hermes": {"baseUrl": "x", "pinUserPeer": False}},
-    }
+def test_an_older_spelling_goes_when_its_setting_is_written(home):
+    before = {"pinPeerName": True, "hosts": {"hermes": {"pinPeerName": True, "base_url": "x"}}}
+    path = put(home / "souvenance.json", before)
+    write(home, {"pinPeerName": False})
+    assert content(path) == {**before, "hosts": {"hermes": {"base_url": "x", "pinUserPeer": False}}}
     write(home, {"baseUrl": None})
     assert content(path)["hosts"]["hermes"] == {"pinUserPeer": False}
 
 
-def test_a_setting_that_is_spelled_both_ways_keeps_what_counted(home):
-    path = put(home / "souvenance.json", {"pinPeerName": True, "pinUserPeer": False})
-    write(home, {"recallMode": "tools"}, root=True)
-    assert content(path) == {"pinUserPeer": False, "recallMode": "tools"}
-
-
-def test_a_block_of_an_older_spelling_is_renamed_where_it_stands(home):
+def test_a_block_of_an_older_spelling_is_changed_where_it_stands(home):
     hosts = {"hermes.coder": {"aiPeer": "coder"}, "hermes": {}}
     path = put(home / "souvenance.json", {"hosts": hosts})
     write(home, {"recallMode": "tools"}, host="hermes_coder")
-    expected = {"hermes_coder": {"aiPeer": "coder", "recallMode": "tools"}, "hermes": {}}
+    expected = {"hermes.coder": {"aiPeer": "coder", "recallMode": "tools"}, "hermes": {}}
     assert json.dumps(content(path)["hosts"]) == json.dumps(expected)
 
 

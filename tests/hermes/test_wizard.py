@@ -15,7 +15,7 @@ import yaml
 
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
-from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.configuration import read_configuration, write_setting
 from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.profiles import choose_provider, profile_at, provider_in
 from souvenance.hermes.setup.status import Findings
@@ -324,17 +324,6 @@ class TestTheConnection:
 
         run(person := Person("Answer=2"), inspect=silent)
         assert "http://127.0.0.1:8787 does not answer. connection refused" in person.told
-
-
-class TestOlderSpellings:
-    def test_are_replaced_by_the_wizard_also_where_all_else_stays(self, run, home):
-        run()
-        kept = json.loads((home / "souvenance.json").read_text())
-        kept["pinPeerName"] = True
-        (home / "souvenance.json").write_text(json.dumps(kept))
-        assert run().pin_user_peer
-        assert json.loads((home / "souvenance.json").read_text()).get("pinUserPeer") is True
-        assert "pinPeerName" not in (home / "souvenance.json").read_text()
 
 
 class TestNames:

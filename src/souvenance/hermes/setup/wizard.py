@@ -15,21 +15,17 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
-from souvenance.hermes.config_files import (
-    KEY_VARIABLE,
-    hold_to_be_readable,
-    old_spellings,
-    read_configuration,
-    root_of,
-    write_setting,
-)
 from souvenance.hermes.configuration import (
     CLOUD,
+    KEY_VARIABLE,
     TOKENS_PER_CONVERSATION,
     Complaint,
     Configuration,
+    hold_to_be_readable,
     peer_name,
+    read_configuration,
     taken,
+    write_setting,
 )
 from souvenance.hermes.setup.console import (
     Abandoned,
@@ -388,7 +384,7 @@ class _Wizard:
         }
         if not now.enabled:
             changes["enabled"] = True
-        if not changes and not old_spellings(root_of(now.file), now.host):
+        if not changes:
             self.console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
             return
         file = write_setting(home, now.host, changes, environment=self.environment)
