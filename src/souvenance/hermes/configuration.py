@@ -641,7 +641,7 @@ def _levels_in(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def block_name(values: Mapping[str, Any], host: str) -> str:
-    """The name under which a file has the block of a host, or would have it. `hermes.coder` is an older one."""
+    """The name under which a file has the block of a host, or would have it; `hermes.coder` is older."""
     blocks, older = blocks_of(values), host.replace(f"{DEFAULT_HOST}_", f"{DEFAULT_HOST}.", 1)
     return older if older in blocks and blocks.get(host) is None else host
 
