@@ -30,7 +30,8 @@ from souvenance.errors import (
 )
 from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
-from souvenance.hermes.configuration import HOST_VARIABLE, Configuration
+from souvenance.hermes.config_files import HOST_VARIABLE
+from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import ENVIRONMENT, HostConversation, default_home, local_zone
 from souvenance.hermes.identity import identify, scope_of
 from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
@@ -392,7 +393,7 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 def _upkeep(configuration: Configuration) -> Upkeep:
     """Keeps the access token of a profile valid."""
-    from souvenance.hermes.configuration import read_configuration, write_grant
+    from souvenance.hermes.config_files import read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange
 
     home, environment = configuration.home, {**ENVIRONMENT, HOST_VARIABLE: configuration.host}

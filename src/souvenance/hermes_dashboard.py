@@ -51,7 +51,8 @@ from souvenance.gate.conversation.conclusions import (
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.gate.conversation.messages import SearchPeer
 from souvenance.gate.operation import Operation
-from souvenance.hermes.configuration import Configuration, read_configuration
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import ENVIRONMENT, home_now, local_now
 from souvenance.hermes.profile_runtime import Backend
 from souvenance.hermes.setup.profiles import environment_of, profile_at

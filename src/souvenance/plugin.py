@@ -13,15 +13,8 @@ from souvenance.errors import InvalidInput
 from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
-    from souvenance.hermes.configuration import (
-        SHOWN,
-        TASK,
-        Configuration,
-        known,
-        read_configuration,
-        shown_default,
-        write_setting,
-    )
+    from souvenance.hermes.config_files import read_configuration, write_setting
+    from souvenance.hermes.configuration import SHOWN, TASK, Configuration, known, shown_default
     from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
     from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
     from souvenance.hermes.provider import Provider

@@ -22,7 +22,7 @@ from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.gate import messages as m
 from souvenance.gate.operations import MINT
 from souvenance.gate.token_verifier import Credentials
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.token import NEEDED
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app

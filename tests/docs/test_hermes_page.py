@@ -3,7 +3,8 @@ import re
 
 from reference_pages import REFERENCE
 
-from souvenance.hermes.configuration import KEYS, NOT_NEEDED, read_configuration
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED
 
 PAGE = (REFERENCE / "hermes-configuration.md").read_text("utf-8")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.setup.commands import hermes_group
 from souvenance.surfaces.cli.main import ended
 

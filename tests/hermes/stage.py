@@ -9,7 +9,7 @@ from souvenance import hermes_backends
 from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
 from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.profile_runtime import Surroundings
 from souvenance.hermes.provider import Provider
 

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from hermes.shell import KEY, a_home, a_shell, configuration_in, files_in
-from souvenance.hermes.configuration import write_setting
+from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify
 

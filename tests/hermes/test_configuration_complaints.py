@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from souvenance.agents.conversation_scope import Flags, Observation
-from souvenance.hermes.configuration import Complaint, read_configuration
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.configuration import Complaint
 
 OFF = "memory is off until it is corrected"
 DEFAULT = "the default is used"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.hermes.configuration import host_of, read_configuration
+from souvenance.hermes.config_files import host_of, read_configuration
 from souvenance.hermes.host import default_home
 
 PLACES = (

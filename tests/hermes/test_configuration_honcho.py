@@ -7,7 +7,7 @@ import pytest
 
 from environments import client_program
 from souvenance.agents.conversation_scope import Flags, Observation
-from souvenance.hermes.configuration import read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
 
 FILE = {
     "apiKey": "hch-v3-0a1b2c3d",

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.domain.capability import Claims
 from souvenance.hermes import token
-from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, read_configuration
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration
 
 token.Claims = Claims  # The provider loads it only where there is a token, and msgspec looks it up there.
 

@@ -9,13 +9,14 @@ import pytest
 from msgspec import to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, StorageReadOnly
-from souvenance.hermes.configuration import KEYS, read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.configuration import KEYS
 
 LOCK = ".souvenance.lock"
 WRITER = """
 import sys
 from pathlib import Path
-from souvenance.hermes.configuration import write_setting
+from souvenance.hermes.config_files import write_setting
 home, host = Path(sys.argv[1]), sys.argv[2]
 for number in range(int(sys.argv[3])):
     write_setting(home, f"{host}{number}", {"contextTokens": number}, environment={})

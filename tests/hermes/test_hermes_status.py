@@ -10,7 +10,7 @@ import pytest
 from hermes.shell import KEY, a_home, a_shell, configuration_in
 from souvenance import hermes_backends
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.configuration import write_setting
+from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.setup.status import Findings
 from souvenance.ports.write_queue import WriteQueueStatus
 

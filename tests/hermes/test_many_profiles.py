@@ -10,7 +10,7 @@ from hermes.honcho_fake import eventually
 from hermes.host_fake import SharedHost
 from hermes.stage import PATIENCE_SECONDS
 from souvenance import plugin
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.host import ENVIRONMENT, home_now
 from souvenance.hermes.profile_runtime import QUIET_SECONDS
 

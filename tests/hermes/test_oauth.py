@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hermes.scene import configured
 from souvenance.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
-from souvenance.hermes.configuration import read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, Upkeep, alone
 
 NOW = 1_000_000

@@ -66,7 +66,7 @@ from hermes.stage import Stage
 stage = Stage(Path(sys.argv[1]))
 stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
 stage.anew()
-from souvenance.hermes.configuration import write_setting
+from souvenance.hermes.config_files import write_setting
 write_setting(stage.home, "hermes", {"contextTokens": 900}, environment=stage.environment)
 provider = stage.provider("s2")
 print(stage.recall(provider, "When do I travel to Chengdu?"))

@@ -14,7 +14,8 @@ from hermes import plugin_folder
 from hermes.newer_host import LEVELS, Loader, modules, profile
 from souvenance import plugin
 from souvenance.errors import InvalidInput
-from souvenance.hermes.configuration import KEYS, read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.configuration import KEYS
 from souvenance.version import __version__
 
 ROOT = plugin_folder.ROOT

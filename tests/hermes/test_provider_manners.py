@@ -32,7 +32,7 @@ from souvenance import hermes_backends, plugin
 from souvenance.errors import SouvenanceError
 from souvenance.files import locked
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.state_files import DELAY
 
 TESTS = Path(__file__).parents[1]

@@ -16,7 +16,7 @@ from souvenance import hermes_backends
 from souvenance.errors import Unavailable
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.gate.token_verifier import Credentials
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from surfaces.door import serving
 
 SECRET = "sk-proj-Zq7Rk2Vw9Xb4Nc6Md8Lf1Hj3Tg5Ys0Pa"

@@ -47,7 +47,7 @@ class Station:
         return True
 
     def ask(self, seat, question, patience=None):
-        self.asked = question
+        self.question = question
         return self.second if patience is None else self.first
 
     def cold(self, seat):
@@ -190,10 +190,10 @@ def test_what_the_agent_said_is_asked_for_apart_only_where_a_second_call_costs_n
     runtime, window = Station(None, near=near), Window("said in this chat", ("told before",))
     recall = Recall(runtime, configured(), SEAT, CachedConversation(0), lambda: window)
     recall.at_once("What does Ann play?")
-    assert runtime.asked(Looked()) == {"shown": "said in this chat\0told before", "room": room}
+    assert runtime.question(Looked()) == {"shown": "said in this chat\0told before", "room": room}
 
 
 def test_without_a_limit_all_is_asked_for_in_one_call():
     runtime = Station(None, near=True)
     Recall(runtime, configured(context_tokens=0), SEAT, CachedConversation(0)).at_once("What does Ann play?")
-    assert runtime.asked(Looked()) == {"shown": "", "room": None}
+    assert runtime.question(Looked()) == {"shown": "", "room": None}

@@ -16,7 +16,7 @@ from souvenance.errors import (
     InvalidInput,
     Misconfigured,
 )
-from souvenance.hermes.configuration import read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, endpoints_of
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import by_browser

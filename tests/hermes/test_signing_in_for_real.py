@@ -23,7 +23,7 @@ from souvenance.errors import CapRevoked, NotFound, SignInDenied, SignInEnded, U
 from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
 from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
-from souvenance.hermes.configuration import read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, endpoints_of, exchange
 from souvenance.hermes.profile_runtime import Surroundings
 from souvenance.hermes.provider import Provider

@@ -22,7 +22,7 @@ from souvenance.gate.conversation.messages import (
     NewMessage,
 )
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.setup.commands import hermes_group
 from souvenance.surfaces.cli.main import ended
 from surfaces.door import environment, serving, souvenance

@@ -11,7 +11,7 @@ from hermes.stage import Stage
 from hermes.theatre import delivered
 from souvenance import hermes_backends
 from souvenance.domain.names import own_session
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from surfaces.door import serving, souvenance
 
 TRIP = "I am going to Chengdu from May 25 to May 29."

@@ -15,7 +15,7 @@ import yaml
 
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
-from souvenance.hermes.configuration import read_configuration, write_setting
+from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.profiles import choose_provider, profile_at, provider_in
 from souvenance.hermes.setup.status import Findings

@@ -5,7 +5,7 @@ import time
 from hermes.honcho_fake import eventually
 from hermes.stage import Stage
 from souvenance import hermes_backends
-from souvenance.hermes.configuration import read_configuration
+from souvenance.hermes.config_files import read_configuration
 
 QUESTION = "When do I go to Chengdu?"
 WAIT = 0.15

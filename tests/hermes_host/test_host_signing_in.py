@@ -13,7 +13,7 @@ import pytest
 from conversation.world import speaking
 from hermes_host.host import ENVIRONMENT, a_host
 from processes import until
-from souvenance.hermes.configuration import write_setting
+from souvenance.hermes.config_files import write_setting
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 120

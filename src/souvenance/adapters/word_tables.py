@@ -242,8 +242,8 @@ class PackagedSpelling:
 
     def _ranks_of(self, first: str) -> Mapping[str, int]:
         """The words that begin with that letter, by how common they are, the commonest first."""
-        found = re.finditer(rf"^{re.escape(first)}.*$", self._vocabulary, re.MULTILINE)
-        return {word[0]: word.start() for word in found if word[0].isalpha()}
+        ranked = enumerate(self._vocabulary.split("\n"))
+        return {word: rank for rank, word in ranked if word.startswith(first) and word.isalpha()}
 
 
 def _slips(word: str) -> Iterator[str]:

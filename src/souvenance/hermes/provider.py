@@ -22,7 +22,8 @@ from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
 from souvenance.hermes import tools
-from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting, write_setting
+from souvenance.hermes.config_files import write_setting
+from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting
 from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Transcript, Undo, pages, statement
 from souvenance.hermes.host import (
     PERSONAL,

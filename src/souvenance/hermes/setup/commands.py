@@ -17,16 +17,8 @@ import click
 import msgspec
 
 from souvenance.errors import InvalidInput
-from souvenance.hermes.configuration import (
-    Complaint,
-    Configuration,
-    block_of,
-    known,
-    read_configuration,
-    root_of,
-    taken,
-    write_setting,
-)
+from souvenance.hermes.config_files import block_of, read_configuration, root_of, write_setting
+from souvenance.hermes.configuration import Complaint, Configuration, known, taken
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard

@@ -11,16 +11,8 @@ from msgspec import Struct
 
 from souvenance.errors import Misconfigured, NotFound
 from souvenance.files import replace_file
-from souvenance.hermes.configuration import (
-    FILE,
-    Configuration,
-    block_of,
-    find,
-    host_of,
-    read_configuration,
-    root_of,
-    write_setting,
-)
+from souvenance.hermes.config_files import FILE, block_of, host_of, read_configuration, root_of, write_setting
+from souvenance.hermes.configuration import Configuration, find
 from souvenance.hermes.host import usual_home
 
 DEFAULT = "default"

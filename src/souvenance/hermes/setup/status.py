@@ -13,16 +13,8 @@ from msgspec.structs import asdict, replace
 
 from souvenance.domain.model_budget import Spent
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.configuration import (
-    KEYS,
-    NOT_NEEDED,
-    Configuration,
-    ModelChoice,
-    block_name,
-    block_of,
-    read_configuration,
-    root_of,
-)
+from souvenance.hermes.config_files import block_name, block_of, read_configuration, root_of
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, ModelChoice
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant

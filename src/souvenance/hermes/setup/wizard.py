@@ -15,17 +15,19 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
+from souvenance.hermes.config_files import (
+    KEY_VARIABLE,
+    hold_to_be_readable,
+    read_configuration,
+    write_setting,
+)
 from souvenance.hermes.configuration import (
     CLOUD,
-    KEY_VARIABLE,
     TOKENS_PER_CONVERSATION,
     Complaint,
     Configuration,
-    hold_to_be_readable,
     peer_name,
-    read_configuration,
     taken,
-    write_setting,
 )
 from souvenance.hermes.setup.console import (
     Abandoned,

@@ -19,7 +19,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.hermes.configuration import FILE, Configuration, read_configuration, taken, write_setting
+from souvenance.hermes.config_files import FILE, read_configuration, write_setting
+from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.host import context_thread, default_home, user_home
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
