@@ -558,8 +558,8 @@ def _replace(path: Path, values: dict[str, Any]) -> None:
 
 
 def _chosen_in_panel(home: Path) -> dict[str, Any]:
-    """The settings that were chosen in Hermes' own panel, where a host stores its values itself. It writes every
-    value that the panel shows, so one that equals the shown default counts as not chosen."""
+    """The settings that were chosen in Hermes' own panel, where a host stores its values itself. It writes
+    every value that the panel shows, so one that equals the shown default counts as not chosen."""
     chosen = {}
     for name, value in _panel(home).items():
         key = c.find(name) if name in c.SHOWN else None
