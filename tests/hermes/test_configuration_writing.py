@@ -108,13 +108,24 @@ def test_a_text_is_written_as_what_it_stands_for(home):
     }
 
 
-def test_an_older_spelling_goes_when_its_setting_is_written(home):
-    before = {"pinPeerName": True, "hosts": {"hermes": {"pinPeerName": True, "base_url": "x"}}}
-    path = put(home / "souvenance.json", before)
-    write(home, {"pinPeerName": False})
-    assert content(path) == {**before, "hosts": {"hermes": {"base_url": "x", "pinUserPeer": False}}}
+def test_older_spellings_go_when_anything_is_written(home):
+    put(
+        home / "souvenance.json",
+        {"pinPeerName": True, "hosts": {"hermes": {"pinPeerName": True, "base_url": "x"}}},
+    )
+    path = write(home, {"pinPeerName": False})
+    assert content(path) == {
+        "pinUserPeer": True,
+        "hosts": {"hermes": {"baseUrl": "x", "pinUserPeer": False}},
+    }
     write(home, {"baseUrl": None})
     assert content(path)["hosts"]["hermes"] == {"pinUserPeer": False}
+
+
+def test_a_setting_that_is_spelled_both_ways_keeps_what_counted(home):
+    path = put(home / "souvenance.json", {"pinPeerName": True, "pinUserPeer": False})
+    write(home, {"recallMode": "tools"}, root=True)
+    assert content(path) == {"pinUserPeer": False, "recallMode": "tools"}
 
 
 def test_a_block_of_an_older_spelling_is_changed_where_it_stands(home):

@@ -326,6 +326,17 @@ class TestTheConnection:
         assert "http://127.0.0.1:8787 does not answer. connection refused" in person.told
 
 
+class TestOlderSpellings:
+    def test_are_replaced_by_the_wizard_also_where_all_else_stays(self, run, home):
+        run()
+        kept = json.loads((home / "souvenance.json").read_text())
+        kept["pinPeerName"] = True
+        (home / "souvenance.json").write_text(json.dumps(kept))
+        assert run().pin_user_peer
+        assert json.loads((home / "souvenance.json").read_text()).get("pinUserPeer") is True
+        assert "pinPeerName" not in (home / "souvenance.json").read_text()
+
+
 class TestNames:
     def test_the_agent_can_not_have_the_users(self, run):
         with pytest.raises(InvalidInput, match="the agent must have another one"):

@@ -40,6 +40,7 @@ _MOST_COMPLAINTS = 30
 _LONGEST_KEY = 200
 _HONCHO = "honcho.json"
 _LOCK = ".souvenance.lock"
+_PANEL = Path("souvenance", "config.json")
 _MOST_BYTES = 1024 * 1024
 
 
@@ -419,6 +420,12 @@ def root_of(file: Path | None) -> dict[str, Any]:
         return {}
 
 
+def old_spellings(values: Mapping[str, Any], host: str) -> bool:
+    """Whether a setting of the host, or of all hosts, is spelled as it was once."""
+    names = (*values, *(block_of(values, host) or ()))
+    return any((key := c.find(name)) is not None and key.name != name for name in names)
+
+
 def _encoded(values: Any, indent: int | None = 2) -> bytes:
     """Raises: ValueError for what JSON has no words for: numbers without end, halves of characters."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent).encode() + b"\n"
@@ -523,12 +530,24 @@ def _values_of(path: Path | None, shared: bool = False) -> dict[str, Any]:
 
 def _change(values: dict[str, Any], host: str, changes: Mapping[str, Any], *, root: bool) -> None:
     level = values if root else _block(values, host)
+    for one in (values, level):
+        _respell(one)
     for name, value in changes.items():
-        for spelling in (name, *c.known(name).aliases):
-            if value is None or spelling != name:
-                level.pop(spelling, None)
-        if value is not None:
+        if value is None:
+            level.pop(name, None)
+        else:
             level[name] = value
+
+
+def _respell(level: dict[str, Any]) -> None:
+    """Old spellings become today's, each in its place. Where a setting has both, today's counts."""
+    today = {alias: key.name for key in c.KEYS for alias in key.aliases}
+    spelled: dict[str, Any] = {}
+    for name, value in level.items():
+        if name not in today or today[name] not in level:
+            spelled.setdefault(today.get(name, name), value)
+    level.clear()
+    level.update(spelled)
 
 
 def _block(values: dict[str, Any], host: str) -> dict[str, Any]:
@@ -561,7 +580,7 @@ def _chosen_in_panel(home: Path) -> dict[str, Any]:
     """The settings that were chosen in Hermes' own panel, where a host stores its values itself. It writes
     every value that the panel shows, so one that equals the shown default counts as not chosen."""
     chosen = {}
-    for name, value in _panel(home).items():
+    for name, value in root_of(home / _PANEL).items():
         key = c.find(name) if name in c.SHOWN else None
         if key is not None and not key.secret and value not in ("", None, c.shown_default(key)):
             chosen[name] = value
@@ -570,20 +589,8 @@ def _chosen_in_panel(home: Path) -> dict[str, Any]:
 
 def _keep_panel_in_step(home: Path, changes: Mapping[str, Any]) -> None:
     """Let the panel show what a command changed, if it shows anything yet. Raises: StorageUnavailable."""
-    content = _panel(home)
+    content = root_of(home / _PANEL)
     kept = content | {name: value for name, value in changes.items() if name in content}
     if kept != content:
         text = json.dumps({name: value for name, value in kept.items() if value is not None}, indent=2)
-        replace_file(_panel_file(home), text.encode(), 0o600)
-
-
-def _panel_file(home: Path) -> Path:
-    return home / "souvenance" / "config.json"
-
-
-def _panel(home: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(_panel_file(home).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        replace_file(home / _PANEL, text.encode(), 0o600)

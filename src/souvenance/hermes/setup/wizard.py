@@ -18,7 +18,9 @@ from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
     KEY_VARIABLE,
     hold_to_be_readable,
+    old_spellings,
     read_configuration,
+    root_of,
     write_setting,
 )
 from souvenance.hermes.configuration import (
@@ -386,7 +388,7 @@ class _Wizard:
         }
         if not now.enabled:
             changes["enabled"] = True
-        if not changes:
+        if not changes and not old_spellings(root_of(now.file), now.host):
             self.console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
             return
         file = write_setting(home, now.host, changes, environment=self.environment)
