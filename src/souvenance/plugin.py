@@ -14,9 +14,8 @@ from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
     from souvenance.hermes.config_files import read_configuration, write_setting
-    from souvenance.hermes.configuration import TASK, Configuration, known
+    from souvenance.hermes.configuration import SHOWN, TASK, Configuration, known, shown_default
     from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
-    from souvenance.hermes.panel_file import SHOWN, shown_default
     from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
     from souvenance.hermes.provider import Provider
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of

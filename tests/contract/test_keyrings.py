@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from contracts.keyring_contract import CONTEXT, KEY, KeyringContract
 from souvenance.adapters.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
 from souvenance.errors import Misconfigured
-from souvenance.files import LOCK_FILE
+from souvenance.files import LOCK_FILE, UNFINISHED, locked
 
 FILES = (ROOT_FILE, SIGNING_FILE)
 
@@ -123,6 +124,17 @@ def test_making_a_keyring_where_one_is_keeps_it(folder):
     before = [(folder / name).read_bytes() for name in FILES]
     KeyFiles.create(folder)
     assert [(folder / name).read_bytes() for name in FILES] == before
+
+
+def test_a_keyring_that_is_made_is_opened_while_another_process_holds_the_folder(folder):
+    with ThreadPoolExecutor(1) as other, locked(folder):
+        assert other.submit(KeyFiles.create, folder).result(timeout=30)
+
+
+def test_what_a_killed_process_left_unfinished_is_cleared_away(folder):
+    (folder / f".{ROOT_FILE}.0{UNFINISHED}").write_text("half a key")
+    KeyFiles.create(folder)
+    assert sorted(path.name for path in folder.iterdir()) == sorted((LOCK_FILE, *FILES))
 
 
 def test_retired_roots_are_gone_from_the_file(folder):

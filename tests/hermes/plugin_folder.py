@@ -10,8 +10,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from souvenance.hermes.configuration import KEYS
-from souvenance.hermes.panel_file import SHOWN, shown_default
+from souvenance.hermes.configuration import KEYS, SHOWN, shown_default
 from souvenance.hermes.setup import install
 
 ROOT = Path(__file__).resolve().parents[2]

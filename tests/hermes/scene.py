@@ -73,7 +73,7 @@ class Shelf:
         if self.broken is not None:
             raise self.broken
 
-    def known(self, message: str) -> Known:
+    def known(self, message: str, *, shown: str = "", room: int | None = None) -> Known:
         self._note("known", message)
         return self.now_known
 

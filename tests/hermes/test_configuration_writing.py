@@ -128,11 +128,11 @@ def test_a_setting_that_is_spelled_both_ways_keeps_what_counted(home):
     assert content(path) == {"pinUserPeer": False, "recallMode": "tools"}
 
 
-def test_a_block_of_an_older_spelling_is_renamed_where_it_stands(home):
+def test_a_block_of_an_older_spelling_is_changed_where_it_stands(home):
     hosts = {"hermes.coder": {"aiPeer": "coder"}, "hermes": {}}
     path = put(home / "souvenance.json", {"hosts": hosts})
     write(home, {"recallMode": "tools"}, host="hermes_coder")
-    expected = {"hermes_coder": {"aiPeer": "coder", "recallMode": "tools"}, "hermes": {}}
+    expected = {"hermes.coder": {"aiPeer": "coder", "recallMode": "tools"}, "hermes": {}}
     assert json.dumps(content(path)["hosts"]) == json.dumps(expected)
 
 

@@ -10,6 +10,7 @@ from hermes.scene import configured
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.recalled import Known, Portrait
 from souvenance.errors import Unavailable
+from souvenance.hermes.host import Window
 from souvenance.hermes.recall import CachedConversation, Recall
 
 SEAT = ConversationScope("w", "s", "ann", "hermes", True)
@@ -46,6 +47,7 @@ class Station:
         return True
 
     def ask(self, seat, question, patience=None):
+        self.question = question
         return self.second if patience is None else self.first
 
     def cold(self, seat):
@@ -173,3 +175,25 @@ def test_who_compresses_waits_no_longer_than_a_turn_does():
     assert Recall(runtime, configured(), SEAT, CachedConversation(0)).at_once("What does Ann play?") == ""
     assert runtime.loading == 0.3
     assert runtime.first.waited <= 0.3
+
+
+class Looked:
+    """A memory that keeps how the first layer was asked for."""
+
+    def known(self, message, **how):
+        return how
+
+
+@pytest.mark.parametrize(("near", "room"), [(True, 1920), (False, None)])
+def test_what_the_agent_said_is_asked_for_apart_only_where_a_second_call_costs_no_way(near, room):
+    """Of 1,200 tokens, 1,920 characters are for what was said."""
+    runtime, window = Station(None, near=near), Window("said in this chat", ("told before",))
+    recall = Recall(runtime, configured(), SEAT, CachedConversation(0), lambda: window)
+    recall.at_once("What does Ann play?")
+    assert runtime.question(Looked()) == {"shown": "said in this chat\0told before", "room": room}
+
+
+def test_without_a_limit_all_is_asked_for_in_one_call():
+    runtime = Station(None, near=True)
+    Recall(runtime, configured(context_tokens=0), SEAT, CachedConversation(0)).at_once("What does Ann play?")
+    assert runtime.question(Looked()) == {"shown": "", "room": None}

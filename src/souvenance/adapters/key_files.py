@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.adapters.private_files import read_private, sweep, write_private
+from souvenance.adapters.private_files import is_unfinished, names_in, read_private, sweep, write_private
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
@@ -76,6 +76,9 @@ class KeyFiles:
     @classmethod
     def create(cls, home: Path) -> KeyFiles:
         """The keyring of a data folder, made on its first use."""
+        names = set(names_in(home))
+        if names >= {ROOT_FILE, SIGNING_FILE} and not any(map(is_unfinished, names)):
+            return cls(home)  # As nearly always: nobody is held off.
         with locked(home):
             sweep(home)
             if not (home / ROOT_FILE).exists():

@@ -96,11 +96,15 @@ def names_in(folder: Path) -> list[str]:
         return []
 
 
+def is_unfinished(name: str) -> bool:
+    """Whether a file of that name is being written, or was when its process was killed."""
+    return name.startswith(".") and name.endswith(files.UNFINISHED)
+
+
 def sweep(folder: Path) -> None:
     """Remove what processes that were killed left behind. To be called, as writing is, in `locked`."""
-    for name in names_in(folder):
-        if name.startswith(".") and name.endswith(files.UNFINISHED):
-            (folder / name).unlink(missing_ok=True)
+    for name in filter(is_unfinished, names_in(folder)):
+        (folder / name).unlink(missing_ok=True)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -224,13 +224,15 @@ class PackagedSpelling:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self.meant = lru_cache(_KEPT)(self._meant)
+        self._ranks = cache(self._ranks_of)
 
     def _meant(self, word: str) -> str | None:
         if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS or f"\n{word}\n" in self._vocabulary:
             return None
         if self._tokenizer.count(f" {word}") == 1:
             return None
-        found = sorted(self._ranks.keys() & set(_slips(word)), key=self._ranks.__getitem__)
+        ranks = self._ranks(word[0])
+        found = sorted(ranks.keys() & set(_slips(word)), key=ranks.__getitem__)
         inflected = any(terms.asked(one) == terms.asked(word) for one in found)
         return found[0] if found and not inflected else None
 
@@ -238,10 +240,10 @@ class PackagedSpelling:
     def _vocabulary(self) -> str:
         return _FILE.read_text("utf-8")
 
-    @cached_property
-    def _ranks(self) -> Mapping[str, int]:
-        """The words by how common they are, the commonest first."""
-        return {word: rank for rank, word in enumerate(self._vocabulary.split("\n")) if word.isalpha()}
+    def _ranks_of(self, first: str) -> Mapping[str, int]:
+        """The words that begin with that letter, by how common they are, the commonest first."""
+        ranked = enumerate(self._vocabulary.split("\n"))
+        return {word: rank for rank, word in ranked if word.startswith(first) and word.isalpha()}
 
 
 def _slips(word: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.agents.names import sanitised
@@ -26,7 +26,6 @@ from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.files import UNFINISHED, locked, open_regular, others_may, replace_file, translated
 from souvenance.hermes import configuration as c
 from souvenance.hermes.host import default_home, user_home
-from souvenance.hermes.panel_file import chosen_in_panel, keep_panel_in_step
 from souvenance.hermes.token import minting, token_of
 
 FILE = "souvenance.json"
@@ -41,6 +40,7 @@ _MOST_COMPLAINTS = 30
 _LONGEST_KEY = 200
 _HONCHO = "honcho.json"
 _LOCK = ".souvenance.lock"
+_PANEL = Path("souvenance", "config.json")
 _MOST_BYTES = 1024 * 1024
 
 
@@ -48,7 +48,7 @@ class Document(Struct, frozen=True):
     """The content of a file; of none, if there is no path."""
 
     path: Path | None = None
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = {}
     exposed: bool = False
     """Whether others on this machine can open it."""
     shared: bool = False
@@ -79,12 +79,6 @@ def host_of(profile: str) -> str:
     return f"{DEFAULT_HOST}_{name or 'profile'}"
 
 
-def legacy_host(host: str) -> str | None:
-    """How the key of a profile's block was spelled once."""
-    rest = host.removeprefix(f"{DEFAULT_HOST}_")
-    return f"{DEFAULT_HOST}.{rest}" if rest != host else None
-
-
 def blocks_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """The blocks of all hosts, by their names."""
     hosts = values.get("hosts")
@@ -96,9 +90,9 @@ def _levels_in(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def block_name(values: Mapping[str, Any], host: str) -> str:
-    """The name under which a file has the block of a host, or would have it."""
-    blocks, legacy = blocks_of(values), legacy_host(host)
-    return legacy if legacy in blocks and blocks.get(host) is None else host
+    """The name under which a file has the block of a host, or would have it; `hermes.coder` is older."""
+    blocks, older = blocks_of(values), host.replace(f"{DEFAULT_HOST}_", f"{DEFAULT_HOST}.", 1)
+    return older if older in blocks and blocks.get(host) is None else host
 
 
 def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
@@ -176,7 +170,7 @@ class _DocumentReader:
         block = block_name(root, host)
         path = f"hosts.{block}"
         return (
-            _Level(f"{path}.", {**self._object(path, hosts.get(block)), **chosen_in_panel(home)}),
+            _Level(f"{path}.", {**self._object(path, hosts.get(block)), **_chosen_in_panel(home)}),
             _Level("", root),
             _Level("", {name: environment[name] for name in _VARIABLES if environment.get(name, "").strip()}),
         )
@@ -470,7 +464,7 @@ def write_setting(
             raise Misconfigured(f"{complaint.key} {complaint.wrong}", hint=complaint.hint)
         target = path if path and path.name == FILE else home / FILE
         _replace(target, values)
-        keep_panel_in_step(home, wanted)
+        _keep_panel_in_step(home, wanted)
         return target
 
 
@@ -557,17 +551,15 @@ def _respell(level: dict[str, Any]) -> None:
 
 
 def _block(values: dict[str, Any], host: str) -> dict[str, Any]:
-    """The host's block, under its present key."""
-    hosts = values.get("hosts")
-    hosts = {} if hosts is None else hosts
-    if isinstance(hosts, dict) and hosts.get(host) is None:
-        hosts.pop(host, None)
-        hosts = {host if name == legacy_host(host) else name: block for name, block in hosts.items()}
-        hosts[host] = hosts.get(host) or {}
-    if not isinstance(hosts, dict) or not isinstance(hosts[host], dict):
+    """The host's block, which is made if there is none. Raises: Misconfigured."""
+    name = block_name(values, host)
+    if values.get("hosts") is None:
+        values["hosts"] = {}
+    if isinstance(values["hosts"], dict) and values["hosts"].get(name) is None:
+        values["hosts"][name] = {}
+    block = block_of(values, host)
+    if block is None:
         raise Misconfigured(f"hosts.{host} must be an object", hint="Correct the file first.")
-    values["hosts"] = hosts
-    block: dict[str, Any] = hosts[host]
     return block
 
 
@@ -582,3 +574,23 @@ def _replace(path: Path, values: dict[str, Any]) -> None:
     for left in target.parent.glob(f".{target.name}.*{UNFINISHED}"):
         left.unlink(missing_ok=True)
     replace_file(target, _encoded(values), 0o600)
+
+
+def _chosen_in_panel(home: Path) -> dict[str, Any]:
+    """The settings that were chosen in Hermes' own panel, where a host stores its values itself. It writes
+    every value that the panel shows, so one that equals the shown default counts as not chosen."""
+    chosen = {}
+    for name, value in root_of(home / _PANEL).items():
+        key = c.find(name) if name in c.SHOWN else None
+        if key is not None and not key.secret and value not in ("", None, c.shown_default(key)):
+            chosen[name] = value
+    return chosen
+
+
+def _keep_panel_in_step(home: Path, changes: Mapping[str, Any]) -> None:
+    """Let the panel show what a command changed, if it shows anything yet. Raises: StorageUnavailable."""
+    content = root_of(home / _PANEL)
+    kept = content | {name: value for name, value in changes.items() if name in content}
+    if kept != content:
+        text = json.dumps({name: value for name, value in kept.items() if value is not None}, indent=2)
+        replace_file(home / _PANEL, text.encode(), 0o600)

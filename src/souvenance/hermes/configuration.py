@@ -565,3 +565,16 @@ def taken(name: str, value: Any) -> Any:
         return key.read(value)
     except InvalidInput as wrong:
         raise InvalidInput(f"{name} {wrong.detail}", hint=wrong.hint) from None
+
+
+SHOWN = (
+    *("baseUrl", "apiKey", "timeout", "peerName", "recallMode", "saveMessages", "groupChats"),
+    *("sessionStrategy", "contextTokens", "injectionFrequency", "recallWait"),
+    *("hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"),
+)
+"""The settings in Hermes' own panel. Secrets among them are kept by the host, in the environment."""
+
+
+def shown_default(key: ProviderSetting) -> Any:
+    """What the panel shows of a setting without a choice: a switch without a default shows off."""
+    return False if key.words == "true or false" and key.default is None else key.default_value

@@ -206,6 +206,11 @@ class Window(Struct, frozen=True):
     def injected(self) -> str:
         return _BETWEEN.join(self.sent)
 
+    @property
+    def before_model(self) -> str:
+        """All of it."""
+        return _BETWEEN.join((self.text, *self.sent))
+
     def shows(self, text: str) -> bool:
         """Whether that, as we keep it, was said there."""
         return all(part.strip() in self.text for part in _REDACTED.split(text.removeprefix(CONTINUED)))

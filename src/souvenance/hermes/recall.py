@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.injection import join
+from souvenance.agents.injection import join, passage_room
 from souvenance.agents.recalled import Known, RecalledPassage
 from souvenance.agents.redaction import redact
 from souvenance.agents.text_budget import cut
@@ -198,9 +198,9 @@ class Recall(Struct):
         earlier, warm = self._earlier(number), live.known is not None
         turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
-        known = self._base(self._look_up(message, patience), until)
-        self.missed = known is None
         shown = self.window()
+        known = self._base(self._look_up(message, patience, shown), until)
+        self.missed = known is None
         base = "" if known is None else self._rendered(known, message, shown)
         # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
         # first says, and a model takes longer than a turn usually waits: it comes with the next turn, unless
@@ -222,8 +222,9 @@ class Recall(Struct):
         if (since := self._since(wait, chosen=True)) is None:
             return ""
         message = self._outward(message)
-        known = self._within(self._look_up(message, wait), since + wait)
-        return "" if known is None else self._rendered(known, message, self.window())
+        shown = self.window()
+        known = self._within(self._look_up(message, wait, shown), since + wait)
+        return "" if known is None else self._rendered(known, message, shown)
 
     def _outward(self, message: str) -> str:
         """What memory is asked about. Memory elsewhere gets the message without its secrets."""
@@ -253,8 +254,13 @@ class Recall(Struct):
         since = began if chosen else time.monotonic()
         return since if self.runtime.ready(since + wait - time.monotonic()) else None
 
-    def _look_up(self, message: str, patience: float) -> Future[Known] | None:
-        return self.runtime.ask(self.scope, lambda memory: memory.known(message), patience)
+    def _look_up(self, message: str, patience: float, window: Window | None) -> Future[Known] | None:
+        """Over a network one call that asks for more is quicker than two."""
+        tokens, shown = self.configuration.context_tokens, "" if window is None else window.before_model
+        room = passage_room(tokens) if tokens and self.runtime.near else None
+        return self.runtime.ask(
+            self.scope, lambda memory: memory.known(message, shown=shown, room=room), patience
+        )
 
     def _ask(self, message: str, number: int, *, warm: bool) -> None:
         asked = self.runtime.ask(

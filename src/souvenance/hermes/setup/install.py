@@ -38,24 +38,14 @@ def _marked(name: str) -> str:
     return f"{MARK if not name.endswith('.js') else f'// {_WORDS}'}\n{content}"
 
 
-FILES = {
-    name: _marked(name)
-    for name in (
-        "plugin.yaml",
-        "pyproject.toml",
-        "dashboard/dist/index.js",
-        "dashboard/plugin_api.py",
-        "dashboard/manifest.json",
-        "desktop/plugin.js",
-        "panel.json",
-        "config_schema.py",
-        "oauth_flow.py",
-        "cli.py",
-        "__init__.py",
-    )
-}
-"""In the order in which they are written: without the last one, the folder is not yet a plugin."""
+def _names() -> list[str]:
+    found = (path for path in _PLUGIN.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    names = [path.relative_to(_PLUGIN).as_posix() for path in found]
+    return sorted(names, key=lambda name: (name == "__init__.py", name))
 
+
+FILES = {name: _marked(name) for name in _names()}
+"""In the order in which they are written: without the last one, the folder is not yet a plugin."""
 
 Outcome = Literal["placed", "renewed", "already in place", "removed", "not there"]
 
