@@ -118,3 +118,13 @@ def test_a_log_that_is_never_flushed_is_copied_too(engine, tmp_path):
     for _ in range(7):
         add(engine, LONG, lasting=False)
     assert (tmp_path / "book.db").stat().st_size > len(LONG)
+
+
+def test_what_was_committed_as_the_store_was_closed_is_acknowledged_and_there(engine, tmp_path):
+    class ClosedMeanwhile(SqliteEngine):
+        def flush(self):
+            self.close()
+            super().flush()
+
+    add(ClosedMeanwhile(tmp_path / "book.db"), "as it was closed")
+    assert said(engine) == ["as it was closed"]

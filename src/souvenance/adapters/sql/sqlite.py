@@ -80,6 +80,8 @@ class SqliteEngine:
         self._writes = count(1)
         self._idle: deque[SqliteConnection] = deque()
         self._closed = False
+        self._flushed = False
+        """Whether closing had everything on the disk, for a writer that was about to."""
         with translated(), ExitStack() as opened:
             self._anchor = self._connect()
             opened.callback(self._anchor.close)
@@ -202,10 +204,10 @@ class SqliteEngine:
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
         try:
-            # As SQLite does it: not when the file was changed, which costs the disk a second write.
-            (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(self._log)
+            _sync(self._log)
         except OSError as error:
-            raise _flush_failure(error) from error
+            if not self._flushed:
+                raise _flush_failure(error) from error
 
     def _checkpoint(self) -> None:
         """Copy the log into the file, if it is time to look, it is long and nobody does. What fails is tried
@@ -259,6 +261,9 @@ class SqliteEngine:
         with self._lock, self._entrance:
             self._closed = True
             self._close_idle()
+            with suppress(OSError):
+                _sync(self._log)
+                self._flushed = True
             self._close_log()
             self._anchor.close()
 
@@ -319,6 +324,11 @@ class SqliteConnection(SqlSession):
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _sync(log: int) -> None:
+    """As SQLite does it: not when the file was changed, which costs the disk a second write."""
+    (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(log)
 
 
 def _is_longer(log: int, pages: int) -> bool:
