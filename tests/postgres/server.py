@@ -225,7 +225,9 @@ def _locales(shared: Path, own: Path) -> Path | None:
         if not folder.exists():
             folder.mkdir(mode=0o755)
             subprocess.run(
-                [program, "-i", "de_DE", "-f", "UTF-8", folder / LOCALE], capture_output=True, timeout=60
+                [program, "-i", "de_DE", "-f", "UTF-8", folder / LOCALE],
+                capture_output=True,
+                timeout=PATIENCE_SECONDS,
             )
     if not (folder / LOCALE / "LC_COLLATE").exists():
         return None

@@ -193,7 +193,7 @@ def drawn(schema):
     return cache(partial(Drawn, schema))
 
 
-CALLERS = {"owner": examples(32), "narrow": examples(8), "nobody": examples(4)}
+CALLERS = {"owner": examples(16), "narrow": examples(8), "nobody": examples(4)}
 """Who asks, and how often each operation: who is refused at the door gets the same refusal every time."""
 
 
