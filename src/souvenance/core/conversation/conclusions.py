@@ -251,7 +251,7 @@ class Noted:
         self._others_are_read = False
         self._gists: set[tuple[str, str]] = set()
         if query:
-            outdating = _Outdating(ctx, whose.sessions)
+            outdating = self._outdating if whose.sessions is None else _Outdating(ctx, whose.sessions)
             self._add(_noted_on(ctx, whose, query, top_k, distance, outdating), outdating)
 
     def next(self, most_tokens: int) -> list[View] | None:
