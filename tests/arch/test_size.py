@@ -36,7 +36,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 4_839,
     "lines of integrations": 1_061,
-    "lines without these two": 61_855,
+    "lines without these two": 61_899,
     "files": 341,
     "modules with a single importer": 60,
     "regexes": 297,
