@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from souvenance.domain.representation import MESSAGES, taken_apart
@@ -186,3 +189,15 @@ def test_how_many_messages_are_looked_for_can_be_said_and_how_much_they_may_lack
     strict = quoted(owner.representation(**asked, search_max_distance=0.1))
     assert "The fern died." not in strict
     assert "The fern died." in quoted(owner.representation(**asked, search_max_distance=0.9))
+
+
+@pytest.mark.embedded("it damages the file")
+def test_what_is_too_long_to_be_told_need_not_open(owner, tmp_path):
+    owner.say("s", "The heron left.", "The heron stood there, " + "and stood there, " * 400)
+    owner.conclude("likes the heron")
+    owner.conclude("likes the heron " + "and the coot " * 400)
+    with closing(sqlite3.connect(tmp_path / "book.db")) as raw, raw:
+        assert raw.execute("UPDATE lines SET sealed = zeroblob(60) WHERE tokens > 1200").rowcount == 2
+    told = owner.representation(search_query="heron")
+    assert quoted(told) == ["The heron left."]
+    assert "likes the heron\n" in told

@@ -41,6 +41,9 @@ TOGETHER = '{"together":true}'
 _AT_ONCE = 8
 """How many lines are opened at a time, as far as there may be room for them."""
 
+_MOST_REPEATING = 1_000
+"""Of how many conclusions of a pair it is remembered that they repeat their messages, more or less."""
+
 _MOST_LACKING = 0.5
 """What share of the query's terms a quotation may lack."""
 
@@ -139,7 +142,21 @@ def query_views(
     wanted: Predicate | None = None,
 ) -> list[View]:
     """Those that answer best; `distance` is the share of terms that one may lack. Raises: Tampered."""
-    opener, outdating = Opener(ctx), _Outdating(ctx, _common_sessions(whose))
+    outdating = _Outdating(ctx, _common_sessions(whose))
+    lines = _query_lines(ctx, whose, query, limit, distance, wanted, outdating)
+    return views_of(ctx, lines, outdating)
+
+
+def _query_lines(
+    ctx: RequestContext,
+    whose: Sequence[Whose],
+    query: str,
+    limit: int,
+    distance: float | None,
+    wanted: Predicate | None,
+    outdating: _Outdating,
+) -> list[SealedLine]:
+    opener = Opener(ctx)
 
     def passes(line: SealedLine) -> bool:
         if distance is not None and lacking_share(query, opener.text(line)) > distance:
@@ -152,7 +169,7 @@ def query_views(
         for line, hit in _answering(ctx, some, question, passes, limit):
             found.setdefault((line.compartment, line.id), (line, hit))
     best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
-    return _latest_first(views_of(ctx, [line for line, _ in best], outdating))
+    return _latest_first([line for line, _ in best], outdating)
 
 
 def nearest(
@@ -182,14 +199,14 @@ def _answering(
     )
 
 
-def _latest_first(views: Sequence[View]) -> list[View]:
+def _latest_first(lines: Sequence[SealedLine], outdating: _Outdating) -> list[SealedLine]:
     """In their order, but for what is outdated by another of them: that comes right before."""
-    by_id = {view.line.id: view for view in views}
-    ordered: dict[str, View] = {}
-    for view in views:
-        latest = by_id.get(view.outdated_by or "")
-        for one in (view,) if latest is None else (latest, view):
-            ordered.setdefault(one.line.id, one)
+    by_id = {line.id: line for line in lines}
+    ordered: dict[str, SealedLine] = {}
+    for line, outdated_by in zip(lines, outdating.of_all(lines), strict=True):
+        latest = by_id.get(outdated_by or "")
+        for one in (line,) if latest is None else (latest, line):
+            ordered.setdefault(one.id, one)
     return list(ordered.values())
 
 
@@ -207,7 +224,7 @@ def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
 class Noted:
     """What somebody or a model noted of the peer, best first: what answers the query, what was concluded most
     often, and the newest. Without what repeats its message's words, is outdated, or was noted in another
-    session too. Each is opened once there may be room for it. Raises, all of it: Tampered."""
+    session too. Each is read and opened once there may be room for it. Raises, all of it: Tampered."""
 
     def __init__(
         self,
@@ -221,43 +238,66 @@ class Noted:
         most: int,
     ) -> None:
         self._ctx = ctx
-        further = max(1, most // 3)
-        if frequent:
-            every = _lines(ctx, whose)
-            often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
-            lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
-        else:
-            lines = _newest(ctx, whose, most + _SPARE, further)
-        self._answers = _noted_on(ctx, whose, query, top_k, distance) if query else []
-        answered = _ids(self._answers)
+        self._whose = whose
+        self._query = query
+        self._frequent = frequent
+        self._most = most
+        self._outdating = _Outdating(ctx)
         erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
         self._key = (Noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
-        known = ctx.services.memo.get(self._key) or ()
-        self._repeating = answered.union(line.id for line in lines).intersection(known)
-        self._left = [line for line in lines if line.id not in answered | self._repeating]
-        self._outdating = _Outdating(ctx)
+        self._repeating: frozenset[str] = ctx.services.memo.get(self._key) or frozenset()
+        self._seen: set[str] = set()
+        self._left: list[SealedLine] = []
+        self._others_are_read = False
         self._gists: set[tuple[str, str]] = set()
-        self._most = most
-
-    def answers(self) -> list[View]:
-        """What answers the query."""
-        return self._passing(self._answers)
+        if query:
+            outdating = self._outdating if whose.sessions is None else _Outdating(ctx, whose.sessions)
+            self._add(_noted_on(ctx, whose, query, top_k, distance, outdating), outdating)
 
     def next(self, most_tokens: int) -> list[View] | None:
-        """Some of the next others that are no longer; None if there is none. The rest stays for later."""
-        short = (line for line in self._left if (line.tokens or 1) <= most_tokens)
-        some = list(islice(short, _AT_ONCE if len(self._gists) < self._most else 0))
-        if not some:
+        """Some of the next that are no longer; None if there is none. The rest stays for later."""
+        if most_tokens <= 0 or len(self._gists) >= self._most:
             return None
+        some = self._short(most_tokens)
+        if not some and not self._others_are_read:
+            self._others_are_read = True
+            self._add(self._others(), self._outdating)
+            some = self._short(most_tokens)
         taken = {line.id for line in some}
         self._left = [line for line in self._left if line.id not in taken]
-        return self._passing(views_of(self._ctx, some, self._outdating))
+        return self._passing(views_of(self._ctx, some, self._outdating)) if some else None
+
+    def _short(self, most_tokens: int) -> list[SealedLine]:
+        return list(islice((line for line in self._left if (line.tokens or 1) <= most_tokens), _AT_ONCE))
+
+    def _add(self, lines: Sequence[SealedLine], outdating: _Outdating) -> None:
+        """Those that were not there, are not outdated and are not known to repeat their messages."""
+        for line, outdated_by in zip(lines, outdating.of_all(lines), strict=True):
+            if line.id not in self._seen and outdated_by is None and line.id not in self._repeating:
+                self._left.append(line)
+            self._seen.add(line.id)
+
+    def _others(self) -> list[SealedLine]:
+        """What was noted, whether or not it answers the query."""
+        further = max(1, self._most // 3)
+        if not self._frequent:
+            return _newest(self._ctx, self._whose, self._most + _SPARE, further)
+        every = _lines(self._ctx, self._whose)
+        often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
+        return _with_room_for_explicit([*often[:further], *every[: self._most + _SPARE]], further)
 
     def _passing(self, views: Sequence[View]) -> list[View]:
-        views = [one for one in views if one.outdated_by is None and one.line.id not in self._repeating]
+        """Without what is only quoted and has little of the query."""
+        views = [
+            view
+            for view in views
+            if view.trust == Trust.SAID or lacking_share(self._query or "", view.text) <= _MOST_LACKING
+        ]
         more = _not_quoted(self._ctx, views)
-        self._repeating = self._repeating.union(_ids(views)).difference(_ids(more))
-        self._ctx.services.memo.keep(self._key, self._repeating)
+        if repeating := _ids(views).difference(_ids(more)):
+            known = self._repeating if len(self._repeating) < _MOST_REPEATING else frozenset()
+            self._repeating = known | repeating
+            self._ctx.services.memo.keep(self._key, self._repeating)
         distinct = []
         for view in more:
             said = view.level, gist(view.text)
@@ -268,14 +308,11 @@ class Noted:
 
 
 def _noted_on(
-    ctx: RequestContext, whose: Whose, query: str, limit: int, distance: float | None
-) -> list[View]:
-    """What answers the query; what is only quoted, if the query asks for something that it has most of."""
+    ctx: RequestContext, whose: Whose, query: str, limit: int, distance: float | None, outdating: _Outdating
+) -> list[SealedLine]:
+    """What answers the query; also what is only quoted, if the query asks for something."""
     kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
-    found = query_views(ctx, (replace(whose, kinds=kinds),), query, limit, distance=distance)
-    return [
-        view for view in found if view.trust == Trust.SAID or lacking_share(query, view.text) <= _MOST_LACKING
-    ]
+    return _query_lines(ctx, (replace(whose, kinds=kinds),), query, limit, distance, None, outdating)
 
 
 def _ids(views: Sequence[View]) -> frozenset[str]:

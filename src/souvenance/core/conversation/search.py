@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice, pairwise, takewhile
 
 from msgspec import Struct
@@ -84,11 +84,18 @@ class How(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    message: StoredMessage
+    line: SealedLine
+    read: Callable[[SealedLine], str]
+    """Gives the text of a line, which it opens once. Raises: Tampered."""
     explanation: Explanation | None = None
     """Why it came, if that was asked for."""
     signals: Mapping[str, float] = {}
     """The value of each signal of `souvenance.domain.relevance`; empty for a match of a part of a word."""
+
+    @property
+    def message(self) -> StoredMessage:
+        """Raises: Tampered."""
+        return StoredMessage(self.line, self.read(self.line))
 
 
 _USUAL = How()
@@ -97,7 +104,7 @@ _USUAL = How()
 def find_messages(
     ctx: RequestContext, query: str, where: Where, limit: int, how: How = _USUAL
 ) -> list[Found]:
-    """The messages that answer best, best first. Raises: NotFound, Tampered."""
+    """The messages that answer best, best first, each opened when it is read. Raises: NotFound, Tampered."""
     if where.wanted is not None or how.explain:
         return _found(ctx, query, where, limit, how)
     sessions = None if where.sessions is None else frozenset(where.sessions)
@@ -111,11 +118,10 @@ def find_messages(
 
 
 def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) -> list[Found]:
-    opener = Opener(ctx)
+    read = cache(Opener(ctx).text)
     test = may_find(ctx, where)
-    opened: dict[tuple[Compartment, str], str] = {}
     if how.floor:
-        test = _of_class(ctx, test, opener, trust.least_shown(query), opened)
+        test = _of_class(ctx, test, read, trust.least_shown(query))
     question = understand(ctx, query, how.at)
     witness = where.perspective if where.sessions is None else None
     best = ranked(
@@ -133,37 +139,20 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
         best = latest_first(ctx, best, question.terms, test, limit)
     space = compared_in(ctx, (hit for _, hit in best)) if how.explain else None
     found = [
-        Found(
-            StoredMessage(line, opened.get((line.compartment, line.id)) or opener.text(line)),
-            explained(hit, rank, space) if how.explain else None,
-            hit.signals,
-        )
+        Found(line, read, explained(hit, rank, space) if how.explain else None, hit.signals)
         for rank, (line, hit) in enumerate(best, 1)
     ]
     if found or how.floor:
         return found
     return [
-        Found(message, unranked(PART, rank) if how.explain else None)
-        for rank, message in enumerate(islice(_by_part(ctx, query, where, test, opener), limit), 1)
+        Found(line, read, unranked(PART, rank) if how.explain else None)
+        for rank, line in enumerate(islice(_by_part(ctx, query, where, test, read), limit), 1)
     ]
 
 
-def _of_class(
-    ctx: RequestContext,
-    test: Test,
-    opener: Opener,
-    least: Trust,
-    opened: dict[tuple[Compartment, str], str],
-) -> Test:
-    """The test, for messages of at least that class. It keeps the texts that it decrypts."""
-
-    def passes(line: SealedLine) -> bool:
-        if not test(line):
-            return False
-        text = opened[line.compartment, line.id] = opener.text(line)
-        return class_of(ctx, line, text) >= least
-
-    return passes
+def _of_class(ctx: RequestContext, test: Test, read: Callable[[SealedLine], str], least: Trust) -> Test:
+    """The test, for messages of at least that class."""
+    return lambda line: test(line) and class_of(ctx, line, read(line)) >= least
 
 
 def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
@@ -231,17 +220,15 @@ def may_find(ctx: RequestContext, where: Where) -> Test:
 
 
 def _by_part(
-    ctx: RequestContext, query: str, where: Where, test: Test, opener: Opener
-) -> Iterator[StoredMessage]:
+    ctx: RequestContext, query: str, where: Where, test: Test, read: Callable[[SealedLine], str]
+) -> Iterator[SealedLine]:
     """Of the newest messages, those with a term of the question inside a word, newest first."""
     needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
     for line in newest_of(ctx, where, _WINDOW):
-        if test(line):
-            text = opener.text(line)
-            if words.contained(needles, text):
-                yield StoredMessage(line, text)
+        if test(line) and words.contained(needles, read(line)):
+            yield line
 
 
 def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]:
@@ -306,8 +293,9 @@ def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list
     """The passages that answer the question, or central ones if none does, with their tokens. If they are
     shown unasked, both kinds, as far as there is room. Raises: NotFound, Tampered."""
     chosen = _Chosen(ctx, asked, tokens)
-    for one in find_evidence(ctx, asked, tokens) if asked.query.strip() else ():
-        chosen.take(one.message)
+    for one in _answering(ctx, asked, tokens) if asked.query.strip() else ():
+        if chosen.has_room(one.line) and _fits(ctx, asked, one):
+            chosen.take(one.message)
     if not chosen.any or (asked.unasked and not chosen.full and chosen.spent < tokens // 2):
         among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
         for message in takewhile(lambda _: not chosen.full, _most_central(ctx, asked, among)):
@@ -317,16 +305,25 @@ def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list
 
 def find_evidence(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
     """The messages that answer the question best, best first. Raises: NotFound, Tampered."""
+    return [one for one in _answering(ctx, asked, tokens) if _fits(ctx, asked, one)]
+
+
+def _answering(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
+    """The same, also what may not be quoted."""
     limit = asked.most or max(_FEWEST, min(tokens // _TOKENS_PER_FOUND, _MOST))
     looked_at = 2 * limit if asked.unasked else limit
     found = find_messages(ctx, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
-    if asked.unasked:
-        found = list(islice((one for one in found if ASKS not in signs(one.message.text)), limit))
-    if asked.distance is not None:
-        found = [one for one in found if lacking_share(asked.query, one.message.text) <= asked.distance]
-    return [
-        one for one in found if _class_of(ctx, one.message) >= asked.least and asked.passes(one.message.line)
-    ]
+    if not asked.unasked:
+        return found
+    return list(islice((one for one in found if ASKS not in signs(one.message.text)), limit))
+
+
+def _fits(ctx: RequestContext, asked: EvidenceQuery, one: Found) -> bool:
+    return (
+        asked.passes(one.line)
+        and (asked.distance is None or lacking_share(asked.query, one.message.text) <= asked.distance)
+        and _class_of(ctx, one.message) >= asked.least
+    )
 
 
 def answering(
@@ -407,6 +404,11 @@ class _Chosen:
     def spent(self) -> int:
         return self._tokens - self._left if self.any else 0
 
+    def has_room(self, line: SealedLine) -> bool:
+        """Whether the message may be quoted or is, as far as can be told before it is opened."""
+        chosen = self._by_session[line.session or ""]
+        return line.turn in chosen or _least_cost(line) <= self._left
+
     def take(self, message: StoredMessage, around: int | None = None) -> None:
         """Quote the message and its neighbours, if there is room."""
         if not self._add(message, self._left):
@@ -415,7 +417,7 @@ class _Chosen:
         space = min(self._left, self._most_beside)
         for line in self._beside(message.line, self._asked.around if around is None else around):
             before = self._left
-            if (line.tokens or 0) <= space:
+            if _least_cost(line) <= space:
                 self._add(StoredMessage(line, self._opener.text(line)), space)
             space -= before - self._left
 
@@ -500,10 +502,15 @@ def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> lis
 def _cost(message: StoredMessage, trust: Trust, *, alone: bool) -> int:
     """The most tokens that a message can take, with what is written before it."""
     line = message.line
-    tokens = len(message.text) if line.tokens is None else line.tokens
-    tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
+    tokens = _least_cost(line) + message.text.count("\n")
+    tokens += len(message.text) if line.tokens is None else 0
     tokens += 0 if trust == Trust.SAID else _MARKS
     return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
+
+
+def _least_cost(line: SealedLine) -> int:
+    """The same without what only its text tells."""
+    return (line.tokens or 0) + _name_tokens(line.compartment.owner)
 
 
 def _name_tokens(name: str) -> int:

@@ -253,7 +253,7 @@ class _Conclusions:
 
     def __init__(self, noted: Noted) -> None:
         self._noted = noted
-        self._waiting = noted.answers()
+        self._waiting: list[View] = []
         self.taken: list[View] = []
 
     def take(self, space: int) -> int:
