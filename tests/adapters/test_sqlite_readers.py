@@ -85,3 +85,10 @@ def test_a_closed_store_opens_no_other_connection(store):
     for opened in (store.read(), store.write(lasting=False)):
         with pytest.raises(StorageUnavailable), opened:
             pass
+
+
+def test_a_scrubbed_store_that_is_closed_leaves_no_log_behind(store, tmp_path):
+    assert store.scrub()
+    looked_up(store)
+    store.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["book.db"]

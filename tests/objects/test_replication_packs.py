@@ -105,7 +105,7 @@ def test_every_method_that_changes_lines_or_keys_is_among_these():
         "get", "get_all", "walk", "ids", "count", "namespaces", "compartments", "turns", "last_turn",
         "activity", "observers", "count_turns", "views", "view", "alike", "of_session", "cited", "citing",
         "of", "every", "next_epoch", "storage", "storage_by_kind", "hide",
-        "expiring", "over", "aged", "aged_counted", "aged_sessions",
+        "expiring", "newest_ids", "over", "aged", "aged_counted", "aged_sessions",
     }  # fmt: skip
     changing = {
         "append",

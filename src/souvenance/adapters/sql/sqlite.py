@@ -84,10 +84,11 @@ class SqliteEngine:
         """Whether closing had everything on the disk, for a writer that was about to."""
         with translated(), ExitStack() as opened:
             self._anchor = self._connect()
+            """It keeps the log open. A statement of it that is not read to its end would keep it from closing."""
             opened.callback(self._anchor.close)
             self._begin_log()
             self._anchor.prepare()
-            self._anchor.execute("SELECT 1 FROM sqlite_master").fetchall()  # This makes the log.
+            self._anchor.rows("SELECT 1 FROM sqlite_master")  # This makes the log.
             try:
                 # It stays while our own connection is open.
                 self._log = os.open(f"{path}-wal", os.O_RDWR | _AS_IT_IS)
@@ -245,16 +246,16 @@ class SqliteEngine:
         """Rewrite the file without what was deleted, and empty the log. New readers wait meanwhile."""
         with self._lock, self._entrance, translated():
             self._close_idle()
-            self._anchor.execute(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
+            self._anchor.rows(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
             try:
                 self._anchor.execute("VACUUM")
-                busy = self._anchor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                [(busy, *_)] = self._anchor.rows("PRAGMA wal_checkpoint(TRUNCATE)")
             except sqlite3.OperationalError as error:
                 if _is_held(error):
                     return False
                 raise
             finally:
-                self._anchor.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+                self._anchor.rows(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
             return not busy
 
     def close(self) -> None:
