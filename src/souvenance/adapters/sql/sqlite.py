@@ -84,7 +84,7 @@ class SqliteEngine:
         """Whether closing had everything on the disk, for a writer that was about to."""
         with translated(), ExitStack() as opened:
             self._anchor = self._connect()
-            """It keeps the log open. A statement that it does not read to the end would keep it from closing."""
+            """It keeps the log open. A statement that it left unread would keep it from closing."""
             opened.callback(self._anchor.close)
             self._begin_log()
             self._anchor.prepare()
