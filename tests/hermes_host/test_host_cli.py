@@ -275,6 +275,13 @@ def test_the_host_sees_the_provider_and_its_state(host):
     assert "write queue 0 waiting" in status.out
 
 
+def test_the_hosts_doctor_says_that_memory_works_or_where_to_look(host):
+    assert "souvenance provider active" in host.run("doctor").out
+    (host.home / "souvenance.json").write_text("{")
+    assert "souvenance configured but not available" in host.run("doctor").out
+    assert "run: hermes memory status" in host.run("doctor").out
+
+
 def test_this_host_leaves_a_manifest_of_the_second_version_to_our_own_installer(host, tmp_path):
     shutil.rmtree(host.home / "plugins" / "souvenance")
     shutil.copytree(ROOT / "plugin", tmp_path / "repository" / "plugin")
