@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -128,3 +130,28 @@ def test_what_was_committed_as_the_store_was_closed_is_acknowledged_and_there(en
 
     add(ClosedMeanwhile(tmp_path / "book.db"), "as it was closed")
     assert said(engine) == ["as it was closed"]
+
+
+AT_EXIT = """
+import atexit
+
+@atexit.register
+def add():
+    with engine.write() as session:
+        session.run("INSERT INTO said VALUES ('as Python ended')")
+
+import sys
+from pathlib import Path
+from souvenance.adapters.sql.sqlite import SqliteEngine
+
+engine = SqliteEngine(Path(sys.argv[1]))
+with engine.read():
+    pass
+"""
+
+
+def test_what_is_written_while_python_ends_is_acknowledged_and_there(engine, tmp_path):
+    program = [sys.executable, "-c", AT_EXIT, tmp_path / "book.db"]
+    ended = subprocess.run(program, capture_output=True, text=True)
+    assert ended.stderr == ""
+    assert said(engine) == ["as Python ended"]

@@ -96,6 +96,7 @@ class SqliteEngine:
                 raise _flush_failure(error) from error
             opened.pop_all()
         self._close_log = finalize(self, os.close, self._log)
+        self._close_log.atexit = False  # Threads may still write then, and the system closes it anyway.
 
     def _begin_log(self) -> None:
         """SQLite waits for nobody who makes the same new file at the same moment; so we do."""
