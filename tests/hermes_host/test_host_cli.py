@@ -277,9 +277,13 @@ def test_the_host_sees_the_provider_and_its_state(host):
 
 def test_the_hosts_doctor_says_that_memory_works_or_where_to_look(host):
     assert "souvenance provider active" in host.run("doctor").out
-    (host.home / "souvenance.json").write_text("{")
-    assert "souvenance configured but not available" in host.run("doctor").out
-    assert "run: hermes memory status" in host.run("doctor").out
+    settings = host.home / "souvenance.json"
+    before = settings.read_bytes()
+    settings.write_text("{")
+    said = host.run("doctor").out
+    settings.write_bytes(before)
+    assert "souvenance configured but not available" in said
+    assert "run: hermes memory status" in said
 
 
 def test_this_host_leaves_a_manifest_of_the_second_version_to_our_own_installer(host, tmp_path):
