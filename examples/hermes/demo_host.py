@@ -15,6 +15,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping
@@ -30,7 +31,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from demo_model import MODEL, DemoModel
-from souvenance.surfaces.cli.demo.stage import CheckFailed, Ran, expect
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "story"))
+
+from story import CheckFailed, Ran, expect
 
 PROVIDER = "souvenance"
 API_KEY = "only-for-this-server-0123456789"

@@ -24,7 +24,7 @@ import msgspec
 
 from demo_host import ApiServer, Host, a_terminal
 from demo_model import Asked, DemoModel, a_model
-from souvenance.surfaces.cli.demo.stage import (
+from story import (
     PATIENCE_SECONDS,
     CheckFailed,
     CheckSkipped,

@@ -11,7 +11,7 @@ import pytest
 
 from demo_model import a_model
 from hermes_demo import STEPS, HermesStage
-from souvenance.surfaces.cli.demo.stage import DemoStep, play
+from story import DemoStep, play
 
 
 def outcomes(output: str) -> dict[str, str]:

@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 from ports import vacant_port
-from souvenance.surfaces.cli.demo.stage import Stage
+from story import Stage
 
 
 def test_a_cap_for_a_server_on_this_machine_is_not_handed_to_the_proxy_of_the_environment(tmp_path):

@@ -1,6 +1,6 @@
 from reference_pages import REFERENCE
 
-from souvenance.surfaces.cli.demo.stage import Stage
+from story import Stage
 
 
 def test_a_refusal_of_too_much_metadata_is_one_that_the_reference_names(tmp_path):

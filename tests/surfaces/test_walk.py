@@ -24,7 +24,7 @@ OPEN_COMMANDS = {
     "init": "makes the folder that the owner's cap is in",
     "serve": "has no answer of its own; what it serves asks for caps",
     "work": "has no answer of its own; it does what others asked for",
-    "demo": "plays in a throwaway folder",
+    "demo": "fills the empty folder that the owner's cap is in",
     "completion": "prints a script",
     "config check": "says whether settings of this process are good",
     "config show": "prints settings of this process, without secrets",

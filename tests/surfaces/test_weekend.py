@@ -22,7 +22,7 @@ from souvenance.gate.conversation.messages import (
     SearchWorkspace,
 )
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.cli.demo.stage import QUESTION, TRIP
+from story import QUESTION, TRIP
 from surfaces.door import PATIENCE_SECONDS
 
 WHO = (

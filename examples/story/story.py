@@ -1,8 +1,11 @@
-"""The demo: its steps, and how they are played on a folder and a server in a process of its own.
+"""What Souvenance does, as a story on a folder and a server in processes of their own, checked from outside.
 
-A step says what it saw: in captured answers and in files, never in the program's own word. A refusal counts
-only with its code, and beside a request like it that is granted. No call waits without an end. Nothing of the
-caller's SOUVENANCE_ settings reaches the processes.
+    .venv/bin/python examples/story/story.py
+
+It does not touch your own data folder and settings, and ends with 1 if a step fails. A step says what it saw:
+in captured answers and in files, never in the program's own word. A refusal counts only with its code, and
+beside a request like it that is granted. No call waits without an end. Nothing of the caller's SOUVENANCE_
+settings reaches the processes.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,6 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+import click
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -199,7 +204,7 @@ class Stage:
     def serve(self) -> None:
         """Start the server on a free port. Raises: CheckSkipped if it is not installed; CheckFailed."""
         with open(self.folder / "server.log", "wb") as log:
-            self._server = subprocess.Popen(  # noqa: S603 - our own command line
+            self._server = subprocess.Popen(
                 _command("serve", "--port", "0"),
                 env=_environment(self.home),
                 stdin=subprocess.DEVNULL,
@@ -259,7 +264,7 @@ class Stage:
             return database.execute(sql, values).fetchall()
 
     def _run(self, *arguments: str, environment: Mapping[str, str]) -> Ran:
-        ended = subprocess.run(  # noqa: S603 - our own command line
+        ended = subprocess.run(
             _command("--json", *arguments),
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -474,3 +479,32 @@ def _forged(token: str, *namespaces: str) -> str:
     holder = Ed25519PrivateKey.from_private_bytes(unb64(secret))
     block = caps.sign(claims, key=holder, kid=parent.cnf.jwk.thumbprint())
     return "~".join((*blocks, block, secret))
+
+
+@click.command()
+@click.option("--keep", is_flag=True, help="Keep the temporary folder and print its path.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def story(keep: bool, as_json: bool) -> None:
+    """Show what Souvenance does, in a temporary folder. Exits with 1 if a step fails."""
+    folder = Path(tempfile.mkdtemp(prefix="souvenance-story-"))
+    results = []
+    try:
+        with Stage(folder) as stage:
+            for result in play(STEPS, stage):
+                results.append(result)
+                if not as_json:
+                    click.echo(result.line)
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    kept = {"folder": str(folder)} if keep else {}
+    steps = [{"id": one.id, "outcome": one.outcome, "seen": one.seen} for one in results]
+    if as_json:
+        click.echo(msgspec.json.encode({"steps": steps, **summary(results), **kept}).decode())
+    else:
+        click.echo(f"kept in {folder}\n{outcome_line(results)}" if keep else outcome_line(results))
+    sys.exit(0 if succeeded(results) else 1)
+
+
+if __name__ == "__main__":
+    story()

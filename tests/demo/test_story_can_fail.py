@@ -1,4 +1,4 @@
-"""A demo that can't fail shows nothing. Here Souvenance is broken under it, and it must see that."""
+"""A story that can't fail shows nothing. Here Souvenance is broken under it, and it must see that."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from souvenance.surfaces.cli.demo.stage import (
+from story import (
     ALLERGY,
     STEPS,
     TRIP,
@@ -48,31 +48,31 @@ def outcomes(output: str) -> dict[str, str]:
 
 
 def test_each_step_that_expects_a_refusal_a_proof_or_an_absence_fails_on_a_souvenance_without_it(
-    run_quick_demo, tmp_path
+    run_quick_story, tmp_path
 ):
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
-    ended = run_quick_demo(PYTHONPATH=str(tmp_path))
+    ended = run_quick_story(PYTHONPATH=str(tmp_path))
     expected = {step.id: "FAIL" if step.id in BLIND_TO else "ok" for step in STEPS}
     assert outcomes(ended.stdout) == expected, ended.stdout
     assert ended.stdout.splitlines()[-1] == "5 ok, 0 skipped, 9 failed"
-    assert ended.returncode == 1
+    assert ended.exit_code == 1
 
 
-def test_where_nothing_can_serve_the_demo_says_what_to_install_and_skips_the_rest(run_demo, tmp_path):
+def test_where_nothing_can_serve_the_story_says_what_to_install_and_skips_the_rest(run_story, tmp_path):
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['uvicorn'] = None\n")
-    ended = run_demo(PYTHONPATH=str(tmp_path))
+    ended = run_story(PYTHONPATH=str(tmp_path))
     assert set(outcomes(ended.stdout).values()) == {"skip"}, ended.stdout
     assert "pip install 'souvenance[serve]'" in ended.stdout.splitlines()[0]
     assert ended.returncode == 1
 
 
 def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_told(
-    run_quick_demo, tmp_path, temporary
+    run_quick_story, tmp_path, temporary
 ):
     (tmp_path / "sitecustomize.py").write_text(
         "from souvenance.gate import operations\noperations.recall = lambda desk, wish: []\n"
     )
-    ended = run_quick_demo("--json", "--keep", PYTHONPATH=str(tmp_path))
+    ended = run_quick_story("--json", "--keep", PYTHONPATH=str(tmp_path))
     told = json.loads(ended.stdout)
     by_outcome = {
         outcome: [step["id"] for step in told["steps"] if step["outcome"] == outcome]
@@ -85,16 +85,16 @@ def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_to
     }
     assert (told["ok"], told["skipped"], told["failed"]) == (7, 4, 3)
     assert all(step["seen"] for step in told["steps"])
-    assert ended.returncode == 1
+    assert ended.exit_code == 1
     assert [str(folder) for folder in temporary.iterdir()] == [told["folder"]]
     kept = [path.read_bytes() for path in temporary.rglob("*") if path.is_file()]
     assert len(kept) > 4
     assert not any(said.encode() in content for said in (TRIP, ALLERGY) for content in kept)
 
 
-def test_without_a_server_the_other_steps_are_skipped_and_the_demo_fails(run_demo, tmp_path, temporary):
+def test_without_a_server_the_other_steps_are_skipped_and_the_story_fails(run_story, tmp_path, temporary):
     (tmp_path / "uvicorn.py").write_text("raise ImportError('no server today')\n")
-    ended = run_demo(PYTHONPATH=str(tmp_path))
+    ended = run_story(PYTHONPATH=str(tmp_path))
     first, *others, closing = ended.stdout.splitlines()
     assert re.fullmatch(r"FAIL serve +the server did not start: .*no server today", first)
     assert [line.split()[0] for line in others] == ["skip"] * (len(STEPS) - 1)
