@@ -57,7 +57,7 @@ class DataTransfers:
     def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
         from souvenance.adapters.importers import reader
 
-        return reader(source, kind, wanted)
+        return reader(source, kind, wanted, honcho_at)
 
     def complaints(self, settings: Settings) -> Iterator[SouvenanceError]:
         from importlib.util import find_spec
@@ -104,6 +104,18 @@ class DataTransfers:
         from souvenance.adapters import backup
 
         return backup.move(source, target, **how)
+
+
+def honcho_at(url: str, wanted: Wanted) -> ImportReader:
+    """The reader of the Honcho server at that URL, whose user name and password give way to a key."""
+    import re
+    import time
+
+    from souvenance.agents.import_honcho import HonchoReader
+    from souvenance.surfaces.http.client import RemoteGate
+
+    address = re.sub(r"(?<=://)[^/]*@", "", url) if wanted.key else url
+    return HonchoReader(RemoteGate(address), wanted, time.sleep)
 
 
 def _hermes_commands() -> click.Group:

@@ -1,4 +1,4 @@
-"""How the story and the demo with Hermes are run: as a user does, with an environment of the test's choosing."""
+"""How the story and the demo with Hermes are run: with an environment of the test's choosing."""
 
 from __future__ import annotations
 

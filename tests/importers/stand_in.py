@@ -10,6 +10,17 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+_EVERY = {
+    "created_at": "2024-01-01T00:00:00Z",
+    "metadata": {},
+    "configuration": {},
+    "workspace_id": "w",
+    "session_id": "s",
+    "is_active": True,
+    "token_count": 1,
+}
+"""What every item of a list says."""
+
 
 class Source:
     """What is served, by path; `faults` are answered first: a status, headers and a body each."""
@@ -31,10 +42,10 @@ class Source:
             return 200, {}, json.dumps(self.objects[path]).encode()
         if not path.endswith(("/list", "/peers")):
             return 200, {}, b"{}"
-        page, size = int(query["page"]), int(query["size"])
+        page, size = int(query.get("page", 1)), int(query.get("size", 50))
         items = self.lists[path]
         told = {
-            "items": items[(page - 1) * size : page * size],
+            "items": [{**_EVERY, **one} for one in items[(page - 1) * size : page * size]],
             "total": len(items),
             "page": page,
             "size": size,

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from importers.exports import ANN, written
-from souvenance.adapters.importers import reader, recognised
+from souvenance.adapters.importers import recognised
 from souvenance.adapters.importers.agent_memory import Episodes, Letta
+from souvenance.commands import DataTransfers
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedStatement, Skipped
 from souvenance.errors import ImportUnreadable
 
@@ -189,13 +190,13 @@ def test_a_page_of_zep_tells_who_spoke_and_that_there_are_more(tmp_path, mine):
         ("Bo", "I moved to Lisbon."),
         ("assistant", "Welcome: enjoy it."),
     ]
-    tally = mine.take(reader(str(path), None, ANN))
+    tally = mine.take(DataTransfers().open_source(str(path), None, ANN))
     assert (tally.messages, tally.peers) == (2, 3)
     assert tally.skipped == {
         "further pages, which the file names and does not hold": 1,
         "messages of the system and of tools": 1,
     }
-    assert mine.take(reader(str(path), None, ANN)).messages == 0
+    assert mine.take(DataTransfers().open_source(str(path), None, ANN)).messages == 0
 
 
 def test_a_page_of_zep_s_messages_is_read_too(tmp_path):

@@ -7,9 +7,10 @@ import zipfile
 import pytest
 
 from importers.exports import ANN
-from souvenance.adapters.importers import reader, recognised
+from souvenance.adapters.importers import recognised
 from souvenance.adapters.importers.note_folders import MemPalace, NoteVault, front_matter
 from souvenance.adapters.importers.source_files import MOST_PAGE_BYTES
+from souvenance.commands import DataTransfers
 from souvenance.domain.imports import ImportedStatement, Skipped, Upload
 from souvenance.errors import ImportUnreadable, ImportUnrecognised
 
@@ -149,10 +150,10 @@ def test_folders_and_zips_are_recognised(tmp_path):
 
 def test_a_vault_is_taken_in_once_and_a_new_note_is_added(tmp_path, mine):
     top = folder(tmp_path / "vault", PAGES)
-    assert mine.look_through(reader(str(top), None, ANN)).conclusions == 7
-    assert mine.take(reader(str(top), None, ANN)).conclusions == 7
+    assert mine.look_through(DataTransfers().open_source(str(top), None, ANN)).conclusions == 7
+    assert mine.take(DataTransfers().open_source(str(top), None, ANN)).conclusions == 7
     (top / "new.md").write_text("Ann sings.\n")
-    again = mine.take(reader(str(top), None, ANN))
+    again = mine.take(DataTransfers().open_source(str(top), None, ANN))
     assert (again.conclusions, again.there) == (1, 7)
 
 

@@ -6,10 +6,11 @@ import pytest
 
 from importers.exports import memory
 from importers.stand_in import Source, standing_in
-from souvenance.adapters.importers import reader
-from souvenance.adapters.importers.honcho import Honcho
+from souvenance.agents.import_honcho import HonchoReader
+from souvenance.commands import DataTransfers, honcho_at
 from souvenance.domain.imports import ImportedMessage, ImportedStatement, ImportedWorkspace, Wanted
 from souvenance.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated
+from souvenance.surfaces.http.client import RemoteGate
 from surfaces.door import serving
 
 
@@ -67,7 +68,9 @@ def fill(client):
 
 def test_a_workspace_is_taken_over_as_it_is(server, mine):
     mine.workspace = "bakery"
-    source = reader(f"{server.url}/v3/workspaces/bakery", None, Wanted(peer="me", key=server.owner_cap))
+    source = DataTransfers().open_source(
+        f"{server.url}/v3/workspaces/bakery", None, Wanted(peer="me", key=server.owner_cap)
+    )
     tally = mine.take(source, workspace=None, own_words=True)
     assert (tally.workspaces, tally.peers, tally.sessions, tally.messages, tally.cards) == (1, 2, 1, 100, 2)
     assert tally.skipped == {"empty messages": 1}
@@ -88,7 +91,7 @@ def test_a_workspace_is_taken_over_as_it_is(server, mine):
 
 def test_the_second_time_nothing_is_added_and_what_was_said_since_is(server, tmp_path):
     def source():
-        return Honcho(server.url, Wanted(peer="me", workspace="bakery", key=server.owner_cap))
+        return honcho_at(server.url, Wanted(peer="me", workspace="bakery", key=server.owner_cap))
 
     with memory(tmp_path / "home") as mine:
         mine.take(source(), workspace="copy")
@@ -106,27 +109,27 @@ def test_the_second_time_nothing_is_added_and_what_was_said_since_is(server, tmp
 def test_a_key_of_one_workspace_is_enough_for_it(server):
     answer = server.owner.post("/v3/keys", params={"workspace_id": "bakery"})
     wanted = Wanted(peer="me", workspace="bakery", key=answer.json()["key"])
-    found = list(Honcho(server.url, wanted).records())
+    found = list(honcho_at(server.url, wanted).records())
     assert found[0] == ImportedWorkspace("bakery")
     assert any(isinstance(one, ImportedStatement) for one in found)
     with pytest.raises(Unauthenticated):
-        list(Honcho(server.url, Wanted(peer="me", workspace="other", key=answer.json()["key"])).records())
+        list(honcho_at(server.url, Wanted(peer="me", workspace="other", key=answer.json()["key"])).records())
 
 
 def test_without_a_name_every_workspace_is_read(server):
-    found = Honcho(server.url, Wanted(peer="me", key=server.owner_cap)).records()
+    found = honcho_at(server.url, Wanted(peer="me", key=server.owner_cap)).records()
     assert {one.name for one in found if isinstance(one, ImportedWorkspace)} >= {"bakery", "other"}
 
 
 def test_a_workspace_that_is_not_there_is_named_and_not_made(server, mine):
-    source = Honcho(server.url, Wanted(peer="me", workspace="gone", key=server.owner_cap))
+    source = honcho_at(server.url, Wanted(peer="me", workspace="gone", key=server.owner_cap))
     with pytest.raises(NotFound, match="no workspace 'gone'"):
         mine.take(source, workspace=None)
 
 
 def test_a_wrong_key_is_said_to_be_one(server):
     with pytest.raises(Unauthenticated, match="does not let this key read"):
-        list(Honcho(server.url, Wanted(peer="me", key="nonsense")).records())
+        list(honcho_at(server.url, Wanted(peer="me", key="nonsense")).records())
 
 
 def said(number):
@@ -151,8 +154,8 @@ def source():
 
 def read(source, **more):
     waits = []
-    found = list(Honcho(source.url, Wanted(peer="me", **more), rest=waits.append).records())
-    return found, waits
+    server = HonchoReader(RemoteGate(source.url), Wanted(peer="me", **more), waits.append)
+    return list(server.records()), waits
 
 
 def test_every_page_is_read_once_and_nothing_is_sent_but_questions(source):
@@ -188,16 +191,21 @@ def test_nobody_there_is_said_so():
 @pytest.mark.parametrize(
     ("status", "body", "complaint"),
     [
-        (200, b"<html>", "page 1 of /v3/workspaces/list"),
-        (200, b'{"items": 7}', "Expected `array`"),
-        (200, b'{"items": [{"name": "w"}]}', "missing required field `id`"),
+        (200, b"<html>", "not Souvenance"),
+        (200, b'{"items": 7}', "not Souvenance"),
+        (200, b'{"items": [{"name": "w"}]}', "not Souvenance"),
         (302, b"", "answered 302"),
-        (422, b'{"detail": "no"}', "answered 422"),
     ],
 )
-def test_what_is_not_honcho_is_refused_with_its_place(source, status, body, complaint):
-    source.faults = [(status, {}, body)]
-    with pytest.raises(ImportUnreadable, match=complaint):
+def test_what_is_not_honcho_is_given_up(source, status, body, complaint):
+    source.faults = [(status, {}, body)] * 5
+    with pytest.raises(ServerUnreachable, match=complaint):
+        read(source)
+
+
+def test_what_is_refused_is_said_at_once(source):
+    source.faults = [(422, {}, b'{"detail": "no"}')]
+    with pytest.raises(ImportUnreadable, match=r"refuses workspaces\.list: no"):
         read(source)
 
 
@@ -213,7 +221,7 @@ def test_what_cannot_be_kept_here_is_left_out_and_does_not_stop_the_rest(source,
     source.lists["/v3/workspaces/w/peers/list"] = [{"id": "ann"}, {"id": "scope.team"}]
     held = {"id": "c", "content": "x", "observed_id": "ann", "observer_id": "scope.team"}
     source.lists["/v3/workspaces/w/conclusions/list"] = [held]
-    tally = mine.take(Honcho(source.url, Wanted(peer="me")), workspace=None, lenient=True)
+    tally = mine.take(honcho_at(source.url, Wanted(peer="me")), workspace=None, lenient=True)
     assert [one.content for one in mine.messages("s")] == ["1", "4"]
     assert tally.skipped == {
         "peers that stand for scopes": 1,

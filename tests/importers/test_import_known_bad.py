@@ -7,8 +7,9 @@ import zipfile
 import pytest
 
 from importers.exports import ANN, NOW, conversation, said, written
-from souvenance.adapters.importers import reader, recognised
+from souvenance.adapters.importers import recognised
 from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
+from souvenance.commands import DataTransfers
 from souvenance.domain.imports import ImportedMessage
 from souvenance.errors import ImportUnreadable, ImportUnrecognised
 
@@ -132,9 +133,9 @@ def test_an_encrypted_member_is_refused(tmp_path):
 def test_a_zip_of_something_else_is_not_taken_for_an_export(tmp_path):
     path = zipped(tmp_path / "photos.zip", {"a.jpg": b"x"})
     with pytest.raises(ImportUnrecognised):
-        reader(str(path), None, ANN)
+        DataTransfers().open_source(str(path), None, ANN)
     with pytest.raises(ImportUnreadable, match=r"no conversations\.json"):
-        reader(str(path), "chatgpt", ANN)
+        DataTransfers().open_source(str(path), "chatgpt", ANN)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_a_zip_of_something_else_is_not_taken_for_an_export(tmp_path):
 )
 def test_what_can_only_be_guessed_is_asked_for(tmp_path, name, content):
     with pytest.raises(ImportUnrecognised) as caught:
-        reader(str(written(tmp_path / name, content)), None, ANN)
+        DataTransfers().open_source(str(written(tmp_path / name, content)), None, ANN)
     assert "--from" in caught.value.hint
 
 
@@ -175,9 +176,9 @@ def test_of_json_that_cannot_be_read_it_is_said_why_without_asking_what_it_is(tm
     ],
 )
 def test_what_can_be_told_is_told(tmp_path, name, content, kind):
-    assert reader(str(written(tmp_path / name, content)), None, ANN).kind == kind
+    assert DataTransfers().open_source(str(written(tmp_path / name, content)), None, ANN).kind == kind
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ImportUnreadable, match="No such file"):
-        reader(str(tmp_path / "gone.json"), None, ANN)
+        DataTransfers().open_source(str(tmp_path / "gone.json"), None, ANN)

@@ -15,10 +15,10 @@ from souvenance.adapters.importers import agent_memory, json_files, note_folders
 from souvenance.adapters.importers.source_files import elements, member, names_in, opened
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Upload, Wanted
-from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
-from souvenance.extras import install
+from souvenance.errors import ImportUnreadable, ImportUnrecognised
 
 HONCHO = "honcho"
+Remote = Callable[[str, Wanted], ImportReader]
 
 _READERS = (
     json_files.ChatGPT,
@@ -68,27 +68,23 @@ def _file(source: str | Upload) -> SourceFile:
     return Path(source).expanduser() if isinstance(source, str) else source
 
 
-def reader(source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
-    """The source, ready to be read. Raises: ImportUnrecognised, ImportUnreadable, InvalidInput,
-    Misconfigured."""
+def reader(source: str | Upload, kind: str | None, wanted: Wanted, remote: Remote) -> ImportReader:
+    """The source, ready to be read; `remote` reads a Honcho server. Raises: ImportUnrecognised,
+    ImportUnreadable, InvalidInput, Misconfigured."""
     which = recognised(source) if kind is None else kind
     if which == HONCHO:
-        return _honcho(str(source), wanted)
+        return _honcho(str(source), wanted, remote)
     return _FILES[which](_file(source), wanted)
 
 
-def _honcho(source: str, wanted: Wanted) -> ImportReader:
+def _honcho(source: str, wanted: Wanted, remote: Remote) -> ImportReader:
     if not _URL.match(source):
         raise ImportUnreadable(f"{source} is no URL", hint="Name the base URL of the server: https://…")
-    try:
-        from souvenance.adapters.importers.honcho import Honcho
-    except ImportError:
-        raise Misconfigured("httpx is not installed", hint=f"Run: {install('client')}") from None
     found = _WORKSPACE.fullmatch(source)
     if found is None:
-        return Honcho(source, wanted)
+        return remote(source, wanted)
     named = unquote(found[2]) if found[2] else None
-    return Honcho(found[1], replace(wanted, workspace=named or wanted.workspace))
+    return remote(found[1], replace(wanted, workspace=named or wanted.workspace))
 
 
 def _kind_of_chats(path: SourceFile, name: str) -> str:
