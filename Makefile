@@ -30,7 +30,7 @@ FRAMEWORKS := google-adk langchain langgraph llama-index openai-agents pydantic-
 # What it loads only to use: stores, and readers of files.
 CREWAI_WITHOUT := kubernetes lance-namespace lance-namespace-urllib3-client lancedb onnxruntime openpyxl pdfminer-six \
     pdfplumber pyarrow pypdfium2 textual
-EXTRAS := archive client embed fastembed hermes mcp metrics postgres s3 serve traces
+EXTRAS := archive client embed hermes mcp metrics postgres s3 serve traces
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready .environments/vercel-ai/.ready \
     .environments/honcho-typescript/.ready .environments/typescript-client/.ready

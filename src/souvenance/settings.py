@@ -157,7 +157,7 @@ def _embedder() -> Iterator[Setting]:
     def part(name: str, help: str, default: str = "", **more: Any) -> Setting:
         return Setting(f"embedder{name}", help, default, section=EMBEDDER, **more)
 
-    yield part("", "auto, none, packaged, folder:PATH#SHA256, fastembed:MODEL or endpoint.", AUTO)
+    yield part("", "auto, none, packaged, folder:PATH#SHA256 or endpoint.", AUTO)
     yield part("_base_url", "The address of an endpoint, without /embeddings.")
     yield part("_api_key", "The key of the endpoint, or @FILE.", secret=True)
     yield part("_model", "The model of the endpoint.")

@@ -142,7 +142,7 @@ from souvenance.adapters.embed.choice import choose, describe
 from souvenance.domain.embedding import EmbedderSettings
 embedder = choose(EmbedderSettings())
 print(embedder.description, "|", describe(EmbedderSettings()), "|", embedder.dimensions, embedder.space)
-print(sorted({"onnxruntime", "tokenizers", "numpy", "httpx", "ssl", "fastembed"} & set(sys.modules)))
+print(sorted({"onnxruntime", "tokenizers", "numpy", "httpx", "ssl"} & set(sys.modules)))
 """
     told, loaded = run(script).splitlines()
     name = "all-MiniLM-L6-v2, 384 dimensions, packaged"

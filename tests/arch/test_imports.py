@@ -14,7 +14,6 @@ HEAVY = {
     "numpy",
     "onnxruntime",
     "tokenizers",
-    "fastembed",
     "prometheus_client",
     "opentelemetry",
     "psycopg",

@@ -1,1 +1,1 @@
-"""Embedders from a package, a folder, fastembed or an endpoint. What is heavy is loaded when it is asked."""
+"""Embedders from a package, a folder or an endpoint. What is heavy is loaded when it is asked."""

@@ -1,7 +1,7 @@
-"""Which embedder the settings ask for, and those that are not local: fastembed's, and any endpoint that
-speaks OpenAI's `/v1/embeddings`.
+"""Which embedder the settings ask for, and the one that is not local: any endpoint that speaks OpenAI's
+`/v1/embeddings`.
 
-fastembed fetches a model's weights when it is first used. An endpoint's texts are cut by their characters, as
+An endpoint's texts are cut by their characters, as
 nobody here knows how the model counts. One that refuses a batch is asked for each text alone, and for less of
 a text that it refuses alone. The number of dimensions is asked for only if the model's own is another: many
 endpoints refuse to be asked.
@@ -39,12 +39,11 @@ _RUNTIME = ("onnxruntime", "tokenizers")
 _MODULES = {
     "packaged": _RUNTIME,
     "folder": _RUNTIME,
-    "fastembed": ("fastembed",),
     "endpoint": ("httpx",),
 }
 """What each kind of embedder imports when it is first used."""
 
-_CHOICES = "auto, none, packaged, folder:PATH#SHA256, fastembed:MODEL, endpoint"
+_CHOICES = "auto, none, packaged, folder:PATH#SHA256, endpoint"
 
 
 def choose(settings: EmbedderSettings) -> Embedder | None:
@@ -61,8 +60,6 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
             return _endpoint(settings)
         case ("folder:", name) if name:
             return local.folder_named(name)
-        case ("fastembed:", name) if name:
-            return FastEmbedder(name)
         case _:
             raise Misconfigured(
                 f"SOUVENANCE_EMBEDDER can't be {settings.choice!r}", hint=f"It is one of: {_CHOICES}."
@@ -106,83 +103,6 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
         raise Misconfigured("httpx is not installed", hint=f"{install('client')}.")
     key = None if settings.api_key is None else secret_of(settings.api_key)
     return EndpointEmbedder(base_url, model, dimensions, api_key=key)
-
-
-_LOADING_REST_SECONDS = 60.0
-
-
-class FastEmbedder:
-    """An `Embedder`. `options` are those of fastembed's `TextEmbedding`."""
-
-    def __init__(self, model: str, **options: Any) -> None:
-        """Raises: Misconfigured if fastembed is not installed."""
-        if find_spec("fastembed") is None:
-            raise Misconfigured("fastembed is not installed", hint=f"{install('fastembed')}.")
-        self.description = f"{model}, by fastembed"
-        self._model = model
-        self._options = options
-        self._rest = Rest(_LOADING_REST_SECONDS)
-        self._lock = Lock()
-        self._loaded: Any = None
-
-    @property
-    def space(self) -> str:
-        """Names fastembed's minor version too: they have changed how a model's tokens are pooled."""
-        from importlib.metadata import version
-
-        return f"fastembed/{'.'.join(version('fastembed').split('.')[:2])}/{self._model}"
-
-    @property
-    def dimensions(self) -> int:
-        local.keep_quiet()
-        from fastembed import TextEmbedding
-
-        try:
-            return int(TextEmbedding.get_embedding_size(self._model))
-        except ValueError as error:
-            raise Misconfigured(
-                f"fastembed has no model {self._model!r}",
-                hint="See fastembed's TextEmbedding.list_supported_models().",
-            ) from error
-
-    def passages(self, texts: Sequence[str]) -> list[bytes]:
-        """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().passage_embed([local.begun(text) for text in texts], batch_size=1))
-
-    def question(self, text: str) -> bytes:
-        """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().query_embed(local.begun(text)))[0]
-
-    def close(self) -> None:
-        self._loaded = None
-
-    def _ready(self) -> Any:
-        with self._lock:
-            if self._loaded is None:
-                with self._rest.between():
-                    self._loaded = self._load()
-            return self._loaded
-
-    def _load(self) -> Any:
-        local.keep_quiet()
-        from fastembed import TextEmbedding
-
-        dimensions = self.dimensions
-        expected: tuple[type[Exception], ...] = (ValueError, OSError, RuntimeError, *local.failures())
-        try:
-            return TextEmbedding(self._model, threads=1, **self._options)
-        except expected as error:
-            raise Unavailable(
-                f"fastembed can't load {self._model} ({dimensions} dimensions): {error}",
-                hint="It fetches the weights when a model is first used: connect this machine once.",
-            ) from error
-
-
-def _packed(found: Any) -> list[bytes]:
-    try:
-        return [local.packed(values.tolist()) for values in found]
-    except ValueError as error:
-        raise Misconfigured(f"the model gives no vector: {error}") from error
 
 
 class Rest:
