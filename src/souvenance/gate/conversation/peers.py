@@ -10,17 +10,18 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from souvenance.core.archive import line_record, store_line
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation.cards import Card
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import KINDS, likeness
 from souvenance.core.conversation.erase import compartments_held, delete_compartments
-from souvenance.core.remember import append, sealed
-from souvenance.core.request_context import RequestContext, opened
+from souvenance.core.request_context import RequestContext
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import names
+from souvenance.domain.archive_records import LineRecord
 from souvenance.domain.directory import FORMER, MEMBER, PEER, REASONING, SCOPE, Entry, Job, Task
-from souvenance.domain.line import CARD, OpenLine, SealedLine
+from souvenance.domain.line import CARD, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
@@ -237,39 +238,19 @@ class _Move:
     def _compartment(self, compartment: Compartment, lines: Sequence[SealedLine]) -> None:
         ctx, ids = self._ctx, [line.id for line in lines]
         keys = self._keys(compartment)
-        read = [opened(line, keys) for line in lines]
         cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)
+        records = [_record(line, keys, cited.get(line.id, ())) for line in lines]
         ctx.tx.terms.remove(compartment, ids)
         ctx.tx.lines.delete(compartment, ids)
         self.changes.lose(compartment, ids)
-        there = ctx.services.vault.compartment(
-            ctx.tx, compartment._replace(owner=self._now(compartment.owner))
-        )
-        for line, opened_line in zip(lines, read, strict=True):
-            self._line(line, opened_line, keys, there)
-            if sources := cited.get(line.id):
-                ctx.tx.lines.cite(there.compartment, line.id, sources)
-
-    def _line(
-        self, line: SealedLine, opened_line: OpenLine, keys: CompartmentKeys, there: CompartmentKeys
-    ) -> None:
-        ctx = self._ctx
-        now = replace(opened_line, compartment=there.compartment, about=self._now(line.about))
-        mark = _marked_anew(line, opened_line.text, keys, there)
-        made = sealed(ctx, now, there, line.metadata, tokens=line.tokens, likeness=mark)
-        kept = replace(made, times=line.times)
-        by = line.invalidated_by
-        stored = append(ctx, kept, opened_line.text, there) if by is None else ctx.tx.lines.append(kept)
-        if not stored:
-            raise Conflict(
-                f"{self._name} has another line under the id {line.id}",
-                hint="Forget one of the two, and do it again.",
-            )
-        if by is not None:
-            ctx.tx.lines.invalidate(there.compartment, line.id, by)
-            self.changes.replaced.append((there.compartment.owner, there.compartment.namespace, line.id, by))
-        self.changes.add(kept)
-        self.count += 1
+        there = compartment._replace(owner=self._now(compartment.owner))
+        for record in records:
+            if not store_line(ctx, there, replace(record, about=self._now(record.about)), self.changes):
+                raise Conflict(
+                    f"{self._name} has another line under the id {record.id}",
+                    hint="Forget one of the two, and do it again.",
+                )
+            self.count += 1
 
     def cards(self, lines: Iterable[SealedLine]) -> None:
         """Each into the card that belongs there now, several into one."""
@@ -341,12 +322,11 @@ class _Move:
         return self._name if name == self._peer else name
 
 
-def _marked_anew(line: SealedLine, text: str, keys: CompartmentKeys, there: CompartmentKeys) -> bytes | None:
-    """By what a conclusion is known again over there; not one that is known by a caller's key."""
-    session = line.session or ""
-    if line.likeness is None or line.likeness != likeness(keys.blind, session, text, line.kind):
-        return None
-    return likeness(there.blind, session, text, line.kind)
+def _record(line: SealedLine, keys: CompartmentKeys, cites: Sequence[str]) -> LineRecord:
+    """All of the line. What is known again by a caller's key, and not by its words, is so no longer."""
+    record = line_record(line, keys.open(line), cites)
+    by_words = likeness(keys.blind, record.session or "", record.text, record.kind)
+    return replace(record, alike=line.likeness == by_words)
 
 
 OPEN_PEER = r.operation(
