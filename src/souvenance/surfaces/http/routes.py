@@ -44,45 +44,18 @@ def status_of(kind: type[e.SouvenanceError], table: Mapping[type[e.SouvenanceErr
     return next(table[base] for base in kind.__mro__ if base in table)
 
 
-REFUSALS = (
-    e.InvalidInput,
-    e.ReceiptInvalid,
-    e.CapMissing,
-    e.CapMalformed,
-    e.CapSigInvalid,
-    e.CapExpired,
-    e.CapRevoked,
-    e.CapPopInvalid,
-    e.CapOpMismatch,
-    e.CapDataClassMismatch,
-    e.CapScopeMismatch,
-    e.NamespaceDenied,
-    e.HostRefused,
-    e.NotFound,
-    e.Disabled,
-    e.Conflict,
-    e.LimitExceeded,
-    e.BodyTooLarge,
-    e.BodyTimeout,
-    e.LineTooLong,
-    e.FileTooLarge,
-    e.UnsupportedType,
-    e.RateLimited,
-    e.ServerBusy,
-    e.StorageUnavailable,
-    e.StorageFull,
-    e.StorageBusy,
-    e.StorageReadOnly,
-    e.AuditUnavailable,
-    e.ModelUnavailable,
-    e.ModelUnusable,
-    e.ModelBudgetSpent,
-    e.IntegrityError,
-    e.Tampered,
-    e.WrongKey,
-    e.BrokenAuditChain,
-    e.SchemaUnknown,
-    e.Unsupported,
+_FAMILIES = (e.SouvenanceError, e.Unauthenticated, e.Denied, e.Unavailable)
+_ELSEWHERE = (
+    *(e.Misconfigured, e.MethodNotAllowed, e.HeadersTooLarge, e.UpstreamUnreachable),
+    *(e.ServerUnreachable, e.SignInFailed, e.MemoryClosed),
+    *(e.ConfirmationNeeded, e.ImportUnreadable, e.ImportUnrecognised, e.ArchiveDamaged),
+)
+"""What is told at the start, of any path or by one door, by clients, and by commands."""
+REFUSALS = tuple(
+    kind
+    for kind in vars(e).values()
+    if isinstance(kind, type) and issubclass(kind, e.SouvenanceError)
+    if kind not in _FAMILIES and not issubclass(kind, _ELSEWHERE)
 )
 """Every error that the gate and the doors in front of it answer with. A route answers with some of them."""
 IN_HEADER = {"idempotency_key": "idempotency-key"}
