@@ -373,6 +373,7 @@ class Manager:
     secrets: dict = field(default_factory=dict)
     failures: list = field(default_factory=list)
     status: str = ""
+    prefetch_seconds: float = PREFETCH_SECONDS
 
     def __post_init__(self):
         self._work = queue.SimpleQueue()
@@ -459,7 +460,7 @@ class Manager:
         target = ctx_bound(work) if self.level == "0.21" else work
         self._stuck = threading.Thread(target=target, name="memory-prefetch-souvenance", daemon=True)
         self._stuck.start()
-        self._stuck.join(PREFETCH_SECONDS)
+        self._stuck.join(self.prefetch_seconds)
         self.status = ""
         if found and found[0] and self.level != "0.19":
             self.status = self._described()

@@ -266,7 +266,7 @@ class TestIsolation:
     def test_a_conversation_needs_nothing_but_plain_data(self, isolated):
         provider, home = isolated
         for session, message in (("s1", TOLD), ("s2", ASKED)):
-            host = Manager("0.21", provider, home)
+            host = Manager("0.21", provider, home, prefetch_seconds=60)
             assert host.begin(session) == ""
             shown = host.turn(message)
             host.drained()
@@ -282,7 +282,7 @@ class TestIsolation:
         host.turn(TOLD)
         host.drained()
         provider.die()
-        host = Manager("0.21", provider, home)
+        host = Manager("0.21", provider, home, prefetch_seconds=60)
         host.begin("s2")
         assert "Nero" in host.turn(ASKED)
         assert (provider.starts, host.failures) == (2, [])

@@ -112,7 +112,7 @@ def section(name):
 
 
 @pytest.mark.parametrize("name", EXTRAS)
-def test_the_program_of_the_page_recalls_in_a_minute_what_it_stored(played, name):
+def test_the_program_of_the_page_recalls_in_a_minute_of_the_processor_what_it_stored(played, name):
     told = played[name, "program", ""]
     assert told["failure"] is None, told["failure"]
     assert matches(section(name)[1], told["printed"], PAGE)
