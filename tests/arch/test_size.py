@@ -36,7 +36,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 4_977,
     "lines of integrations": 1_061,
-    "lines without these two": 61_797,
+    "lines without these two": 61_811,
     "files": 329,
     "modules with a single importer": 60,
     "regexes": 297,
