@@ -158,6 +158,27 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
     assert stage.sessions() == {"project": [("ann", "I live in Porto.")]}
 
 
+DIES_BEFORE_IT_WRITES = """
+import os, pathlib, signal, sys
+from hermes.stage import Stage
+provider = Stage(pathlib.Path(sys.argv[1])).provider()
+for number in range(50):
+    provider.sync_turn(f"This is turn {number}.", "I see.")
+provider.sync_turn("I am going to Chengdu on May 25.", "I see.")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_had_yet_to_write_is_found_by_the_first_turn_of_the_next(stage):
+    store = stage.home / "souvenance"
+    store.mkdir(mode=0o700, exist_ok=True)
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with locked(store):
+        command = [sys.executable, "-c", DIES_BEFORE_IT_WRITES, str(stage.home.parent)]
+        assert subprocess.run(command, env=known, timeout=60).returncode == -signal.SIGKILL
+    assert "May 25" in stage.recall(stage.provider("s2"), QUESTION)
+
+
 def test_an_write_queue_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
     with locked(stage.home / "souvenance" / "write-queue"):

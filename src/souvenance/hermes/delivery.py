@@ -338,6 +338,8 @@ class DeliveryThread:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._rung = False
+        self._at_work = False
+        self._failing = False
         self._rounds = 0
         self._stopped = False
 
@@ -365,6 +367,13 @@ class DeliveryThread:
                 self._changed.wait(left)
         return True
 
+    def catch_up(self, seconds: float) -> None:
+        """Wait up to that long for what is being delivered, unless the last try failed."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._failing or self._stopped or not (self._rung or self._at_work), seconds
+            )
+
     def dismiss(self) -> None:
         """Deliver no more."""
         with self._changed:
@@ -382,10 +391,11 @@ class DeliveryThread:
         pause = _FIRST_PAUSE
         while True:
             with self._changed:
-                self._rung = False
+                self._rung, self._at_work = False, True
             done = self._round()
             pause = _FIRST_PAUSE if done else min(pause * 2, _LONGEST_PAUSE)
             with self._changed:
+                self._at_work, self._failing = False, not done
                 self._rounds += 1
                 self._changed.notify_all()
                 patience = _IDLE_SECONDS if done else pause

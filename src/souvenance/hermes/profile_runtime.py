@@ -294,9 +294,9 @@ class ProfileRuntime:
     def _get_ready(self) -> None:
         try:
             self._load_once()
-            self.backend()
             if self._write_queue.standing().waiting:
                 self._delivery_thread.ring()
+            self.backend()
         except SouvenanceError as error:
             self._failed(error)
         except Exception as error:  # noqa: BLE001 - what can't even be loaded is a memory that fails, too
@@ -370,11 +370,16 @@ class ProfileRuntime:
     ) -> _T:
         """`in_turn`: a turn waits for it, so that an answer which is late, or denied, is a failure.
 
+        It finds what was said before, if that can be written within half of the wait.
+
         Raises: SouvenanceError.
         """
         began, gate = time.monotonic(), None
         try:
             backend = self.backend()
+            if self.near and in_turn:
+                self._delivery_thread.catch_up((patience or 0.0) / 2)
+                began = time.monotonic()
             if backend.far is not None:
                 longest = max(patience or 0.0, _SILENT_SECONDS)
                 gate = TimedGate(backend.far, min(longest, backend.timeout) if in_turn else None)
