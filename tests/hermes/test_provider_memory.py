@@ -6,8 +6,9 @@ from types import ModuleType
 
 import pytest
 
-from hermes.stage import Stage
+from hermes.stage import WORKSPACE, Stage
 from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.gate.conversation.context import WRITE_CARD, WriteCard
 from surfaces.door import souvenance
 
 
@@ -32,6 +33,17 @@ def test_a_brand_new_object_recalls_for_the_current_message_on_any_turn(stage):
     stage.tell(stage.provider("s1"), "My sister Mia plays the cello.")
     assert "cello" in stage.recall(stage.provider("s9"), "What does Mia play?", turn=7)
     assert "May 25" in stage.recall(stage.provider("s9"), "When is Chengdu?", turn=8)
+
+
+def test_an_agent_that_has_noted_something_is_given_the_person_s_own_card_too(stage):
+    stage.provider("s1").handle_tool_call("souvenance_conclude", {"conclusion": "Ann walks to work."})
+    stage.flush()
+    own = WriteCard(workspace_id=WORKSPACE, peer_id="ann", peer_card=["Home: Braga"])
+    with stage.gate() as ask:
+        ask(WRITE_CARD, own)
+    told = stage.recall(stage.provider("s2"), "How do I get to work?")
+    assert "walks to work" in told
+    assert "Home: Braga" in told
 
 
 def test_nothing_known_injects_nothing(stage):

@@ -46,6 +46,7 @@ _OF_ITSELF = 8
 """Of the agent itself a turn is shown three or four."""
 _ALIKE = 10
 _CARD = "the agent's own card"
+_OWN_CARD = "the user's own card"
 _SAID_BY_USER = 5
 _SAID_BY_AI = 3
 _NOTES = 20
@@ -118,9 +119,10 @@ class GatedMemory:
         by_ai: dict[str, Look[Any]] = {}
         if query and self._scope.agent != "absent":
             by_ai["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
-        looks |= self._owner_s_card()
+        looks |= self._owner_s_card() | self._user_s_own_card()
         found = self._all(looks if room is not None else {**looks, **by_ai})
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
+        user = user if user.card else replace(user, card=tuple(found.get(_OWN_CARD, ())))
         if room is not None:
             texts = {one.text for one in (*user.said, *found.get("said by user", ()))}
             fresh = (text for text in texts if text not in shown)
@@ -201,6 +203,11 @@ class GatedMemory:
         if others or scope.agent == "absent" or not scope.observation.ai.observe_me:
             return {}
         return {_CARD: self._card(scope.user, scope.ai)}
+
+    def _user_s_own_card(self) -> dict[str, Look[list[str]]]:
+        """The user's own card, for an agent that may have none of them."""
+        user = self._scope.user
+        return {_OWN_CARD: self._card(user, user)} if self._has_own(self._scope.observer, user) else {}
 
     def _card(self, observer: str, observed: str) -> Look[list[str]]:
         def read(found: context.PeerCard | None) -> list[str]:
