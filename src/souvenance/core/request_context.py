@@ -116,7 +116,7 @@ class Services(Struct, frozen=True):
         return self.model if self.model is not None and task in self.model.tasks else None
 
 
-class RequestContext(Struct, frozen=True, gc=False):
+class RequestContext(Struct, frozen=True):
     """One request's transaction, scope and moment, with the shared parts.
 
     It hides from the request what is over by that moment: see `souvenance.ports.store.StoredLines.hide`.

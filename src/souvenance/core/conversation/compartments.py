@@ -46,10 +46,13 @@ def everywhere(ctx: RequestContext) -> tuple[str, ...]:
 
 
 class Opener:
-    """Opens lines of any owner, looking each compartment's keys up once."""
+    """Opens lines of any owner, looking each compartment's keys up once.
+
+    It does not hold the request's context, which may hold in mind what it opens: nothing would free them.
+    """
 
     def __init__(self, ctx: RequestContext) -> None:
-        self._ctx = ctx
+        self._scope, self._vault, self._tx = ctx.scope, ctx.services.vault, ctx.tx
         self._keys: dict[Compartment, CompartmentKeys] = {}
 
     def text(self, line: SealedLine) -> str:
@@ -58,9 +61,9 @@ class Opener:
         return (self._found(line) if keys is None else keys).open(line)
 
     def _found(self, line: SealedLine) -> CompartmentKeys:
-        if not self._ctx.scope.opens(line.compartment.namespace):
+        if not self._scope.opens(line.compartment.namespace):
             raise denied()
-        keys = self._ctx.services.vault.known(self._ctx.tx, line.compartment)
+        keys = self._vault.known(self._tx, line.compartment)
         if keys is None:
             raise Tampered(f"line {line.id} lies in a compartment that has lost its keys")
         self._keys[line.compartment] = keys

@@ -192,15 +192,14 @@ def _sessions_of(ctx: RequestContext, peer: str) -> set[str]:
 def may_find(ctx: RequestContext, where: Where) -> Test:
     """A test for messages that the search may return. A new peer does not get the messages of a deleted one
     of the same name."""
-    stays: dict[str, list[directory.Stay]] = {}
-
     def witnessed(session: str, turn: int) -> bool:
-        if session not in stays:
-            memberships = ctx.tx.directory.memberships(
+        def stays() -> list[directory.Stay]:
+            found = ctx.tx.directory.memberships(
                 ctx.scope.workspace, MEMBER, holder=session, held=where.perspective
             )
-            stays[session] = [(stay.since, stay.until) for stay in memberships]
-        return directory.was_there(stays[session], turn)
+            return [(stay.since, stay.until) for stay in found]
+
+        return directory.was_there(ctx.once((MEMBER, session, where.perspective), stays), turn)
 
     since = 0
     if where.peer is not None:
