@@ -115,14 +115,11 @@ def import_archive(
     work = ArchiveImport(ask, archive, watch)
     work.check()
     taken = work.look() if dry_run else work.take()
+    complete = not (dry_run or taken.conflicts)
     would, were = ("would be ", "are") if dry_run else ("", "were")
     differ = f", {len(taken.conflicts)} differ" if taken.conflicts else ""
     shell.show(
-        {
-            "workspace": workspace,
-            "complete": not (dry_run or taken.conflicts),
-            **msgspec.to_builtins(taken),
-        },
+        {"workspace": workspace, "complete": complete, **msgspec.to_builtins(taken)},
         lambda: (
             f"workspace {workspace}: {counted(taken.new, 'record')} {would}imported,"
             f" {taken.same} {were} here already{differ}"
