@@ -35,7 +35,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 5_063,
+    "lines of the inspector": 5_089,
     "lines of integrations": 1_061,
     "lines without these two": 61_055,
     "files": 328,

@@ -218,3 +218,24 @@ def test_a_note_of_another_person_moves_and_stays_theirs(server, window):
         re.compile("Noted by *ann")
     )
     expect(page.get_by_role("region", name="Where it comes from")).to_contain_text("cellar")
+
+
+def test_a_message_says_where_to_correct_what_follows_from_it_and_the_card_that_it_was(server, window):
+    [said] = say(server, "iris-talk", ("iris", "I live in Bath."))
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/lines/iris/{said}")
+    expect(page.locator("section", has_text="Correct it")).to_contain_text(
+        "What was said stays as it was said."
+    )
+    page.get_by_role("link", name="card", exact=True).click()
+    card = page.locator(".card > li", has_text="Home: Bath")
+    expect(card).to_contain_text("Said on")
+    page.get_by_role("region", name="Conclusions").get_by_role("link", name="the line").click()
+    page.get_by_label("What is true").fill("I live in Leeds.")
+    page.get_by_role("button", name="Save").click()
+    worked(server)
+    page.goto(f"{server.url}/inspect/home/people/iris")
+    corrected = page.locator(".card > li", has_text="Home: Leeds")
+    expect(corrected).to_contain_text("Corrected by hand, in place of what was said on")
+    expect(corrected).not_to_contain_text("Said on")

@@ -379,3 +379,50 @@ def test_a_session_is_forgotten_from_a_message_on(server, window):
     expect(page.locator(".turns > li")).to_have_count(2)
     told = run_souvenance("doctor", home=server.home)
     assert "never forgotten, and is not there" not in told.stdout
+
+
+def test_a_correction_reaches_the_cards_of_agents_that_say_the_same_unless_it_is_for_one(server, window):
+    heard = {"id": "rhea-talk", "peers": {"rhea": {}, "aide": {"observe_others": True}}}
+    server.owner.post(f"{W}/sessions", json=heard).raise_for_status()
+    say(server, "rhea-talk", ("rhea", "I live in Rome."), ("rhea", "I'm allergic to nuts."))
+    worked(server)
+    page = window(**OFF)
+
+    def correct(fact, text, *, others):
+        page.goto(f"{server.url}/inspect/home/people/rhea")
+        shown = page.locator(".card > li", has_text=fact)
+        shown.get_by_text("Correct or remove").click()
+        shown.get_by_label("What is true").fill(text)
+        shown.get_by_label("also on the cards of aide").set_checked(others)
+        shown.get_by_role("button", name="Save").click()
+        expect(page.locator(".card")).not_to_contain_text(fact)
+
+    correct("Home: Rome", "Home: Oslo", others=True)
+    correct("Allergy: nuts", "", others=False)
+    page.get_by_role("region", name="Who knows something of rhea").get_by_role("link", name="aide").click()
+    expect(page.locator(".card > li", has_text="Home: Oslo")).to_contain_text("written by hand")
+    expect(page.locator(".card")).to_contain_text("Allergy: nuts")
+    page.goto(f"{server.url}/inspect/recall?w=home&peer=rhea&agent=aide&q=where+do+I+live%3F")
+    expect(page.locator(".exact")).to_contain_text("Home: Oslo")
+
+
+def test_a_correction_reaches_no_card_that_the_token_does_not_hold(server, visitor):
+    heard = {"id": "thea-talk", "peers": {"thea": {}, "aide": {"observe_others": True}}}
+    server.owner.post(f"{W}/sessions", json=heard).raise_for_status()
+    say(server, "thea-talk", ("thea", "I live in Rome."))
+    worked(server)
+    client = visitor(server.mint("thea", ["get", "list", "put"], [COMMON_NAMESPACE], wid="home"))
+    sent = {"before": "Home: Rome", "after": "Home: Oslo", "others": "yes", "csrf": csrf_of(client)}
+    assert "also on the cards" not in client.get("/inspect/home/people/thea").text
+    assert "Home: Oslo" in client.post("/inspect/home/people/thea/card", data=sent).text
+    card = server.owner.get(f"{W}/peers/aide/card", params={"target": "thea"}).json()["peer_card"]
+    assert card == ["Home: Rome"]
+
+
+def test_a_search_for_a_name_leads_to_the_person_if_the_token_opens_them(server, visitor):
+    say(server, "willa-talk", ("willa", "Good morning."))
+    shown = visitor().get("/", params={"w": "home", "q": "Willa"}).text
+    assert 'A name: <a href="/inspect/home/people/willa">' in shown
+    assert re.search(r'>Message</a>\s+by <a href="/inspect/home/people/willa">', unescape(shown))
+    other = visitor(server.mint("ben", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
+    assert "A name:" not in other.get("/", params={"q": "willa"}).text

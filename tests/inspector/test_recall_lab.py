@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, W, say, worked
+from inspector.scenes import OFF, W, conclude, say, worked
 from souvenance.domain.names import COMMON_NAMESPACE
 
 
@@ -127,3 +127,22 @@ def test_recall_on_another_day_reads_the_question_from_that_day(server, visitor)
     asked = {"w": "home", "peer": "ann", "q": "where did I live last week?", "day": "2026-03-05"}
     page = visitor().get("/inspect/recall", params=asked).text
     assert "Looked up on 2026-03-05." in page
+
+
+def test_recall_says_what_is_given_though_weak_and_what_the_budget_keeps_of_that(server, visitor):
+    days = ("I paint the fence.", "My boat is green.", "The bus was late.", "I read about whales.")
+    say(server, "otis-talk", *(("otis", f"{one} So it went on that day.") for one in days), ("aide", "Good."))
+    conclude(server, "aide", "otis", "Otis keeps a diary.")
+    asked = {"w": "home", "peer": "otis", "agent": "aide", "q": "Which violin strings?", "set": "yes"}
+    client, shown = visitor(), {"floor": "on", "layer": "said"}
+    given = client.get("/inspect/recall", params={**asked, **shown, "tokens": 1200}).text
+    assert "Given, though weak" in given
+    assert "among what tells most of the person" in given
+    less = client.get("/inspect/recall", params={**asked, **shown, "tokens": 60}).text
+    assert "Left out: budget" in less
+
+
+def test_recall_first_asks_as_the_person_whom_a_narrow_token_is_for(server, visitor):
+    narrow = visitor(server.mint("ann", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
+    assert 'name="peer" value="ann"' in narrow.get("/inspect/recall").text
+    assert 'name="peer" value=""' in visitor().get("/inspect/recall?w=home").text

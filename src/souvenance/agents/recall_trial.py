@@ -74,6 +74,7 @@ class Trial(Struct, frozen=True):
     tokens: int
     left_out: Mapping[str, str]
     """Why a message that was found is not in the text, by its id."""
+    weak: frozenset[str]  # In the text though no good match: beside one, or central to the person.
 
 
 class TrialQuestion(Struct, frozen=True):
@@ -121,13 +122,12 @@ def looked_up(
 
 def text_of(known: Known, asked: TrialQuestion, setting: TrialSetting, now: datetime) -> str:
     on: Callable[[str], bool] = setting.layers.__contains__
-    user, ai = known.user, known.ai
     elsewhere = tuple(one for one in known.passages if not asked.session or one.session != asked.session)
     kept = replace(
         known,
         summary=known.summary if on("summary") else "",
-        user=Portrait(user.view if on("notes") else "", user.card if on("card") else ()),
-        ai=ai if on("agent") else Portrait(),
+        user=Portrait(known.user.view if on("notes") else "", known.user.card if on("card") else ()),
+        ai=known.ai if on("agent") else Portrait(),
         passages=elsewhere if on("said") else (),
     )
     return injection.base(kept, asked.text, asked.at or now, tokens=setting.tokens)
@@ -169,7 +169,7 @@ def left_out(
             THIS_SESSION: lambda: message.session_id == asked.session,
             OTHER_NAMESPACE: lambda: message.id not in opened,
             THIRD_PARTY: lambda: distrusted(message),
-            WEAK: lambda: setting.floor and message.id not in near,
+            WEAK: lambda: setting.floor and message.id not in near and beginning not in considered,
             LAYER_OFF: lambda: "said" not in setting.layers,
             DUPLICATE: lambda: part in said or (beginning in considered and shown().covers(part)),
         }

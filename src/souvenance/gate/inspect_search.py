@@ -14,6 +14,7 @@ from souvenance.core.conversation.conclusions import KINDS, times_said
 from souvenance.core.conversation.search import Where, everyone, newest_of
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import ranked, understand
+from souvenance.domain.directory import PEER
 from souvenance.domain.line import DIGESTS, TOMBSTONE, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.timestamps import to_datetime
@@ -56,6 +57,8 @@ class FoundAnswer(Answer, frozen=True):
     """Best first."""
     by_words: bool
     """Whether one of them has a word of the query; else they only come nearest to it."""
+    person: str | None
+    """Who has that name, if the token opens what is known about them."""
 
 
 class _Place(Struct, frozen=True):
@@ -100,8 +103,15 @@ def search(request: AuthorisedRequest, asked: SearchEverything) -> Outcome:
     answer = FoundAnswer(
         [_found(line, text, said.get(line.id, line.created_at)) for line, text in texts],
         not needles or any(terms.contained(needles, text) for _, text in texts),
+        _named(request, asked.query),
     )
     return Outcome(answer, reading(everywhere(ctx), [line.id for line, _ in texts]))
+
+
+def _named(request: AuthorisedRequest, query: str) -> str | None:
+    rights, whole = request.rights, request.chain.grant.sessions is None
+    names = (query, query.lower()) if whole else ()
+    return next((name for name in names if rights.reaches(name) and rights.known(PEER, name)), None)
 
 
 def _once(ctx: RequestContext, found: list[tuple[SealedLine, str]]) -> list[tuple[SealedLine, str]]:

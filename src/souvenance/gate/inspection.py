@@ -194,6 +194,8 @@ class Fact(Answer, frozen=True):
     """The conclusion that it comes from, word for word."""
     earlier: list[EarlierFact]
     """The values that this one replaced, newest first."""
+    corrected: bool = False
+    """Whether somebody wrote the conclusion in place of another."""
 
 
 class FactsAnswer(Answer, frozen=True):
@@ -205,6 +207,8 @@ class AmendCard(Facts, frozen=True, kw_only=True):
 
     before: str | None = None
     after: Annotated[str, Meta(max_length=10_000)] | None = None
+    others: bool = False
+    """Whether to change `before`, too, on every other card of the peer that has it and that the cap holds."""
 
 
 class AskPerson(Asked, frozen=True, kw_only=True):
@@ -249,11 +253,13 @@ def facts(request: AuthorisedRequest, asked: Facts) -> Outcome:
     newest = [_newest_stand(entry, stands) for entry in entries]
     sources = {one.source for one in newest if one is not None}
     opener = Opener(ctx)
-    texts = {
-        line.id: opener.text(line)
+    lines = [
+        line
         for namespace in by_namespace
         for line in ctx.tx.lines.get_all(compartment_of(ctx, asked.observer, namespace), sources)
-    }
+    ]
+    texts = {line.id: opener.text(line) for line in lines}
+    corrected = {line.id for line in lines if line.supersedes is not None}
     found = [
         Fact(
             entry.text,
@@ -264,11 +270,12 @@ def facts(request: AuthorisedRequest, asked: Facts) -> Outcome:
             None if said is None else asked.peer,
             None if said is None else texts.get(said.source),
             list(_earlier(entry, entries, stands)),
+            said is not None and said.source in corrected,
         )
         for entry, said in zip(entries, newest, strict=True)
     ]
-    lines = [fact.message for fact in found if fact.message is not None]
-    return Outcome(FactsAnswer(found), reading(everywhere(ctx), [*lines, *texts]))
+    said_in = [fact.message for fact in found if fact.message is not None]
+    return Outcome(FactsAnswer(found), reading(everywhere(ctx), [*said_in, *texts]))
 
 
 def _newest_stand(entry: CardEntry, stands: Iterable[Stand]) -> Stand | None:
@@ -297,20 +304,26 @@ def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
     if asked.before is None and asked.after is None:
         raise InvalidInput("name the fact to change, or what is true")
     ctx, changes = request.ctx, Changes()
-    after = None if asked.after is None else check_text(asked.after, "after")
+    if asked.after is not None:
+        check_text(asked.after, "after")
     if asked.before is None:
-        namespaces = [directory.namespace_for(ctx, None, None)]
-        directory.ensure(ctx, PEER, asked.observer, namespace=namespaces[0])
-    else:
-        namespaces = list(cards.stands_of(ctx, asked.observer, asked.peer))
-    amended = False
-    for namespace in namespaces:
-        text = None if amended else after
-        card = cards.Card(ctx, asked.observer, asked.peer, namespace)
-        amended |= card.amend(asked.before, text, changes)
-    if not amended:
+        directory.ensure(ctx, PEER, asked.observer, namespace=directory.namespace_for(ctx, None, None))
+    if not _amended(ctx, asked, changes):
         raise Conflict("the card has changed meanwhile", hint="Look at the person again.")
+    for other in _observers(request, asked.peer) if asked.others and asked.before is not None else ():
+        if other.name != asked.observer:
+            _amended(ctx, replace(asked, observer=other.name), changes)
     return Outcome(FactsAnswer([]), changes.trace())
+
+
+def _amended(ctx: RequestContext, asked: AmendCard, changes: Changes) -> bool:
+    """Whether the observer's card had the fact. What holds instead is written once."""
+    new, amended = asked.before is None, False
+    known = cards.stands_of(ctx, asked.observer, asked.peer)
+    for namespace in [directory.namespace_for(ctx, None, None)] if new else known:
+        card = cards.Card(ctx, asked.observer, asked.peer, namespace)
+        amended |= card.amend(asked.before, None if amended else asked.after, changes)
+    return amended
 
 
 def person(request: AuthorisedRequest, asked: AskPerson) -> Outcome:

@@ -90,6 +90,7 @@ async def change_card(visit: Visit) -> Response:
         observer=observer,
         before=fields.get("before") or None,
         after=fields.get("after", "").strip() or None,
+        others=fields.get("others") == "yes",
     )
     await visit.call(inspection.AMEND, changed)
     return redirect(_page_of(workspace, peer, observer))

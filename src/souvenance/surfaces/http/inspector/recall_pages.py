@@ -48,6 +48,7 @@ _FIELDS = ("peer", "agent", "session", "q", "as", "namespaces", "day")
 async def recall(visit: Visit) -> Response:
     workspace, query = workspace_of(visit), visit.query
     asked = {name: query.get(name, "").strip() for name in _FIELDS}
+    asked["peer"] = asked["peer"] or ("" if visit.is_whole else visit.who.sub)
     settings = [_setting(visit, "")]
     if query.get("compare") == "yes":
         settings.append(_setting(visit, "b_"))
@@ -143,7 +144,8 @@ async def _tried(
     for setting, text, tokens in zip(settings, texts, counts, strict=True):
         at = floors.index(setting.floor)
         reasons = left_out(asked, setting, text, knowns[at], opened, near[at], every)
-        trials.append(Trial(setting, text, tokens, reasons))
+        weak = {one for one, reason in reasons.items() if not reason and one not in near[at]}
+        trials.append(Trial(setting, text, tokens, reasons, frozenset(weak if setting.floor else ())))
     return with_bars(every), trials
 
 
