@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import click
@@ -60,8 +60,13 @@ class DataTransfers:
         return reader(source, kind, wanted, honcho_at)
 
     def complaints(self, settings: Settings) -> Iterator[SouvenanceError]:
+        from functools import partial
         from importlib.util import find_spec
 
+        from msgspec.structs import replace
+
+        from souvenance.adapters.embed.choice import choose
+        from souvenance.adapters.object_stores import open_objects
         from souvenance.adapters.private_files import secret_of
         from souvenance.errors import Misconfigured
         from souvenance.extras import install
@@ -70,15 +75,17 @@ class DataTransfers:
         named = (name for name in settings.given if SETTINGS[name].secret and name != "cap")
         secrets = [settings.given[name].value for name in named]
         secrets += [one.key for one in settings.chat.upstreams if one.key]
-        for secret in dict.fromkeys(secrets):
+        checks: list[Callable[[], Any]] = [partial(secret_of, secret) for secret in dict.fromkeys(secrets)]
+        checks.append(partial(choose, replace(settings.embedder, api_key=None)))
+        if settings.objects and not settings.objects.startswith("file:"):
+            checks.append(partial(open_objects, settings.objects))
+        for check in checks:
             try:
-                secret_of(secret)
+                check()
             except Misconfigured as error:
                 yield error
-        s3 = (settings.objects or "").startswith("s3:")
         wanted = {
             "postgres": ("psycopg", settings.store),
-            "s3": ("obstore", s3),
             "metrics": ("prometheus_client", settings.telemetry.metrics),
             "traces": ("opentelemetry.sdk", settings.telemetry.traces),
             "client": ("httpx", settings.chat.upstreams or settings.model.endpoints),

@@ -253,6 +253,13 @@ def test_the_namespaces_that_have_lines_are_told(memory):
     assert list(memory.peer("ann").namespaces()) == ["work"]
 
 
+@pytest.mark.parametrize("message", [{"peer": "ann", "text": "Hello"}, "hi"])
+def test_a_message_that_is_no_tuple_is_refused(memory, message):
+    with pytest.raises(errors.InvalidInput, match="not a tuple"):
+        memory.session("s1").add_all([message])
+    assert list(memory.sessions()) == []
+
+
 def test_messages_added_at_once_have_metadata_and_one_can_be_forgotten(memory):
     session = memory.session("s1")
     first, second = session.add_all([("ann", "Hello", {"mood": "good"}), ("bot", "Hello Ann.")])

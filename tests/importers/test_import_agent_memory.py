@@ -190,8 +190,10 @@ def test_a_page_of_zep_tells_who_spoke_and_that_there_are_more(tmp_path, mine):
         ("Bo", "I moved to Lisbon."),
         ("assistant", "Welcome: enjoy it."),
     ]
+    looked = mine.look_through(DataTransfers().open_source(str(path), None, ANN))
+    assert (looked.messages, looked.peers, looked.sessions) == (2, 3, 1)
     tally = mine.take(DataTransfers().open_source(str(path), None, ANN))
-    assert (tally.messages, tally.peers) == (2, 3)
+    assert (tally.messages, tally.peers, tally.sessions) == (2, 3, 1)
     assert tally.skipped == {
         "further pages, which the file names and does not hold": 1,
         "messages of the system and of tools": 1,

@@ -35,7 +35,7 @@ def talk(tmp_path):
 def test_an_import_says_what_came_in_what_was_there_and_what_was_left_out(home, talk):
     assert souvenance("import", str(talk), home=home).out == (
         f"from {talk}: 2 peers, 1 session, 2 messages, 0 conclusions\n"
-        "  left out: 1 messages of the system and of tools\n"
+        "  left out: messages of the system and of tools (1)\n"
     )
     assert "  2 were there already\n" in souvenance("import", str(talk), home=home).out
 
@@ -170,4 +170,20 @@ def test_an_archive_of_our_own_goes_the_way_of_archives(home, tmp_path, talk):
     souvenance("import", str(archive), home=tmp_path / "new")
     again = souvenance("import", str(talk), "--json", home=tmp_path / "new").json()
     assert (again["messages"], again["there"]) == (0, 2)
-    assert "--dry-run" in souvenance("import", str(archive), "--dry-run", home=home, exit_code=3).err
+
+
+def test_a_dry_run_of_an_export_says_what_would_be_new_and_writes_nothing(home, tmp_path, talk):
+    souvenance("import", str(talk), home=home)
+    new = tmp_path / "new"
+    for name in ("taken.souvenance", "taken.json", "taken.zip"):
+        file = tmp_path / name
+        souvenance("export", str(file), home=home)
+        looked = souvenance("import", str(file), "--dry-run", home=new).out
+        assert looked == "workspace default: 6 records would be imported, 0 are here already\n"
+        told = souvenance("import", str(file), "--dry-run", "--json", home=new).json()
+        assert (told["complete"], told["new"]) == (False, 6)
+        assert souvenance("list", home=new).out == "(nothing)\n"
+    souvenance("import", str(file), home=new)
+    assert souvenance("import", str(file), "--dry-run", "--json", home=new).json()["same"] == 6
+    file.write_bytes(file.read_bytes()[:300])
+    souvenance("import", str(file), "--dry-run", home=new, exit_code=3)

@@ -144,7 +144,7 @@ def test_folders_and_zips_are_recognised(tmp_path):
     assert recognised(str(zipped(tmp_path / "palace.zip", PALACE, "out/"))) == "mempalace"
     (tmp_path / "empty").mkdir()
     for other in (tmp_path / "empty", zipped(tmp_path / "other.zip", {"a.txt": "x"})):
-        with pytest.raises(ImportUnrecognised, match="holds nothing that is known"):
+        with pytest.raises(ImportUnrecognised, match="holds nothing that can be imported"):
             recognised(str(other))
 
 

@@ -76,8 +76,8 @@ def test_the_same_words_twice_are_two_messages_and_the_same_two_when_read_again(
         ('{"role": "wizard", "content": "x"}', "line 2: there is no role wizard"),
         ('{"role": "user", "content": 7}', "line 2: Expected `str`, got `int`"),
         ("[1]", "line 2: Expected `object`"),
-        ('{"role": "user", "content": "x", "created_at": "yesterday"}', "line 2: yesterday is not a time"),
-        ('{"role": "user", "content": "x", "created_at": 1e300}', "line 2: 1e+300 is not a time"),
+        ('{"role": "user", "content": "x", "created_at": "yesterday"}', "line 2: 'yesterday' is not a time"),
+        ('{"role": "user", "content": "x", "created_at": 1e300}', "line 2: '1e+300' is not a time"),
         ('{"role": "user", "content": "x", "created_at": 1e999}', "line 2: "),
     ],
 )

@@ -126,6 +126,13 @@ def test_what_a_client_s_file_can_t_say_is_refused_with_another_way(home, client
     assert refused.out == "" and way in refused.err
 
 
+@pytest.mark.parametrize("url", ["memory.example", "ftp://memory.example", "http://me:hush@memory.example"])
+def test_what_is_no_address_of_a_server_is_refused(home, url):
+    refused = souvenance("mcp", "--print-config", "codex", "--http", url, home=home, exit_code=3)
+    assert "--http takes the address of a server" in refused.err
+    assert refused.out == "" and "hush" not in refused.err
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_printing_touches_nothing(home, client):
     printed(home, client)

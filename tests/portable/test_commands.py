@@ -166,6 +166,13 @@ def test_a_peer_exports_its_own(lived, tmp_path):
     assert not (tmp_path / "all").exists()
 
 
+def test_an_export_of_a_name_that_nobody_has_says_so(lived, tmp_path):
+    for owner, warned in (("anne", True), ("ann", False)):
+        file = str(tmp_path / f"{owner}.json")
+        told = souvenance("export", file, "--owner", owner, "--workspace", "w", home=lived).out
+        assert (f"nothing is stored of {owner}: check the name" in told) == warned
+
+
 def test_an_export_is_not_written_over(archive, lived):
     before = archive.read_bytes()
     told = souvenance("export", str(archive), "--workspace", "w", home=lived, exit_code=7)

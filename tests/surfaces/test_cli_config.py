@@ -191,6 +191,27 @@ def test_check_names_every_secret_file_that_can_t_be_read(home, tmp_path):
     assert f"{key} is open to other users" in failed.err and f"{tmp_path}/none is missing" in failed.err
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"SOUVENANCE_EMBEDDER": "/models/mine"}, "SOUVENANCE_EMBEDDER can't be '/models/mine'"),
+        ({"SOUVENANCE_EMBEDDER": f"folder:/no/such#{'0' * 64}"}, "/no/such has no model.onnx"),
+        ({"SOUVENANCE_EMBEDDER": "endpoint"}, "needs SOUVENANCE_EMBEDDER_BASE_URL"),
+        ({"SOUVENANCE_OBJECTS": "s4://bucket"}, "SOUVENANCE_OBJECTS names neither a bucket nor a folder"),
+        ({"SOUVENANCE_OBJECTS": "s3://bucket?zone=1"}, "SOUVENANCE_OBJECTS does not know 'zone'"),
+    ],
+)
+def test_check_names_an_embedder_and_a_bucket_that_no_server_could_use(home, settings, told):
+    assert told in souvenance("config", "check", home=home, settings=settings, exit_code=11).err
+    assert not home.exists()
+
+
+def test_check_makes_no_folder_for_objects(home, tmp_path):
+    place = tmp_path / "objects"
+    souvenance("config", "check", home=home, settings={"SOUVENANCE_OBJECTS": f"file://{place}"})
+    assert not place.exists()
+
+
 def test_check_refuses_a_bad_setting_as_every_command_does(home):
     failed = souvenance("config", "check", home=home, settings={"SOUVENANCE_LOG": "loud"}, exit_code=11)
     assert "SOUVENANCE_LOG" in failed.err

@@ -141,6 +141,10 @@ class ArchiveImport:
                 clashes.conflicts, "Nothing was changed. Name another workspace: --workspace NAME."
             )
 
+    def look(self) -> p.ImportAnswer:
+        """What `take` would find new here, the same, and different. Changes nothing."""
+        return self._all("check", PREFIXES, look=True)
+
     def take(self) -> p.ImportAnswer:
         """Take in what is not here yet. What is here and differs stays as it is, and is reported.
 

@@ -215,11 +215,14 @@ class Taking:
             match record:
                 case r.ImportedWorkspace():
                     self.tally.workspaces += 1
+                    self._met, self._sessions = set(), set()
                 case r.ImportedPeer():
-                    self.tally.peers += 1
+                    self.tally.peers += record.name not in self._met
+                    self._met.add(record.name)
                     self._wording.check(record.name, record.metadata, "a peer", record.id)
                 case r.ImportedSession():
-                    self.tally.sessions += 1
+                    self.tally.sessions += record.name not in self._sessions
+                    self._sessions.add(record.name)
                     self._wording.check(record.name, record.metadata, "a session", record.id)
                 case r.ImportedMessage():
                     self.tally.messages += len(self._kept(self._wording.messages(record)))

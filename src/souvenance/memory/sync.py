@@ -367,6 +367,10 @@ class Session:
         key: str | None = None,
     ) -> Sequence[Message]:
         """Add up to 100 messages at once, each as the name of who speaks, the text, and metadata if any."""
+        if any(isinstance(one, str | Mapping) for one in messages):
+            raise InvalidInput(
+                "a message is not a tuple", hint='E.g. [("ann", "Hello"), ("bot", "Hello Ann.")]'
+            )
         said = [
             NewMessage(content=text, peer_id=peer, metadata=dict(*metadata) or None)
             for peer, text, *metadata in messages

@@ -54,14 +54,13 @@ def recognised(source: str | Upload) -> str:
         chats = [] if is_folder else names_in(path, json_files.CONVERSATIONS)
         if kind := _kind_of_chats(path, chats[0]) if chats else note_folders.kind_of_folder(path):
             return kind
-        raise ImportUnrecognised(
-            f"{source if isinstance(source, str) else path.name} holds nothing that is known here"
-        )
+        named = source if isinstance(source, str) else path.name
+        raise ImportUnrecognised(f"{named} holds nothing that can be imported")
     if (ending := path.suffix.lower()) in _ENDINGS:
         return _ENDINGS[ending]
     if ending == ".json" and (kind := _kind_of_json(path)):
         return kind
-    raise ImportUnrecognised(f"{path.name} is in no format that is known")
+    raise ImportUnrecognised(f"the format of {path.name} is not known")
 
 
 def _file(source: str | Upload) -> SourceFile:

@@ -140,7 +140,7 @@ def moment(given: str | float | None, place: str) -> datetime | None:
             return found.astimezone(UTC)
         return _EPOCH + timedelta(milliseconds=round(given * 1000))
     except (ValueError, OverflowError):
-        raise ImportUnreadable(f"{place}: {shown(str(given))} is not a time that a calendar has") from None
+        raise ImportUnreadable(f"{place}: {shown(str(given))!r} is not a time") from None
 
 
 _MOST_STEM = 48

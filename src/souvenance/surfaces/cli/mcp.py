@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace as changed
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.domain.upstream import is_address
 from souvenance.errors import Conflict, InvalidInput, Misconfigured
 from souvenance.extras import install
 from souvenance.files import replace_file, translated
@@ -211,7 +212,7 @@ class ServerEntry:
         except (ValueError, TypeError, AttributeError):
             pass
         raise InvalidInput(
-            "the client's file can't be changed without losing what is in it",
+            "the client's file can't be read, or can't be changed without losing what is in it",
             hint="--print-config prints what to add by hand.",
         )
 
@@ -335,6 +336,8 @@ def _client_setup(shell: Shell, reach: _Reach, client: str, http: str | None, wi
         form, command = "local", [*this_program(), "mcp", *_place(shell), *reach.options()]
         values = {"<program>": command[0], "<arguments>": command[1:], "<command>": command}
     else:
+        if not is_address(http):
+            raise InvalidInput("--http takes the address of a server", hint="E.g. --http https://HOST.")
         form, server = "server_with_cap" if with_cap else "server", http.rstrip("/")
         values = {"<url>": http if server.endswith("/mcp") else f"{server}/mcp"}
     where, file = known["where"], known.get("file_on_macos" if sys.platform == "darwin" else "file")
@@ -344,7 +347,7 @@ def _client_setup(shell: Shell, reach: _Reach, client: str, http: str | None, wi
             text = text.replace(name, shlex.quote(value) if isinstance(value, str) else shlex.join(value))
         if client == _BY_COMMAND:
             return _ClientSetup(client, where, None, None, text)
-        raise InvalidInput(f"the file of {client} can't say that", hint=text)
+        raise InvalidInput(f"{client} can't be set up like that", hint=text)
     fields = {
         name: values.get(value, value) if isinstance(value, str) else value
         for name, value in forms[form].items()

@@ -144,7 +144,7 @@ yes_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 def confirm(what: str, details: str = "") -> None:
     """Show the details and ask whether to do that. Raises: ConfirmationNeeded, click.Abort."""
     if not sys.stdin.isatty():
-        raise ConfirmationNeeded(f"{what} needs your confirmation, and there is no terminal to ask on")
+        raise ConfirmationNeeded(f"there is no terminal on which to ask you: {what}?")
     if details:
         click.echo(details, err=True)
     try:

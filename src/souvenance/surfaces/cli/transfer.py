@@ -81,6 +81,8 @@ def export_archive(
     def rows() -> Iterator[str]:
         contents = ", ".join(counted(count, sort) for sort, count in counts.items()) or "nothing"
         yield f"{path}: workspace {workspace}, {contents}"
+        if owner is not None and not (counts.get("line") or counts.get("peer")):
+            yield f"nothing is stored of {owner}: check the name"
         if not recipients:
             other = ", or use --recipient" if form == FORMS[0] else ""
             yield f"it holds text in the open: keep it where only you can read it{other}"
@@ -93,8 +95,10 @@ def export_archive(
     shell.show(result, rows)
 
 
-def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None) -> None:
-    """Take in all of an archive, and say what became of it. Raises: SouvenanceError."""
+def import_archive(
+    shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None, dry_run: bool = False
+) -> None:
+    """Take in all of an archive, or only look, and say what became of it. Raises: SouvenanceError."""
     archive = archives.reading(path, identity)
     if archive.manifest.kind != MEMORY:
         raise InvalidInput("that archive is a backup", hint="Run: souvenance restore FILE")
@@ -110,17 +114,19 @@ def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity
 
     work = ArchiveImport(ask, archive, watch)
     work.check()
-    taken = work.take()
+    taken = work.look() if dry_run else work.take()
+    complete = not (dry_run or taken.conflicts)
+    would, were = ("would be ", "are") if dry_run else ("", "were")
     differ = f", {len(taken.conflicts)} differ" if taken.conflicts else ""
     shell.show(
-        {"workspace": workspace, "complete": not taken.conflicts, **msgspec.to_builtins(taken)},
+        {"workspace": workspace, "complete": complete, **msgspec.to_builtins(taken)},
         lambda: (
-            f"workspace {workspace}: {counted(taken.new, 'record')} imported,"
-            f" {taken.same} were here already{differ}"
+            f"workspace {workspace}: {counted(taken.new, 'record')} {would}imported,"
+            f" {taken.same} {were} here already{differ}"
         ),
     )
     if taken.conflicts:
-        raise differing(taken.conflicts, "They were left as they are here; all else was imported.")
+        raise differing(taken.conflicts, "What is here stays as it is. An import adds all the rest.")
 
 
 _TELL_EVERY = 1000
@@ -159,9 +165,8 @@ def take(
     """
     shell.makes, archives = True, shell.transfers.archives
     if _is_archive(source, kind, archives):
-        if dry_run:
-            raise InvalidInput("an export is always imported as a whole", hint="Leave --dry-run out.")
-        import_archive(shell, Path(source).expanduser(), archives, identity=identity)
+        path = Path(source).expanduser()
+        import_archive(shell, path, archives, identity=identity, dry_run=dry_run)
         return
     me = shell.call(o.WHOAMI, m.Nothing())
     by_url = _URL.match(source) is not None
@@ -236,7 +241,7 @@ def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> No
         yield f"{said} {_counts(tally)}"
         if tally.there:
             yield f"  {tally.there} were there already"
-        yield from (f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items()))
+        yield from (f"  left out: {why} ({count})" for why, count in sorted(tally.skipped.items()))
 
     shell.show(result, rows)
 
