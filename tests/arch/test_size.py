@@ -37,9 +37,9 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_089,
     "lines of integrations": 1_061,
-    "lines without these two": 61_055,
+    "lines without these two": 61_063,
     "files": 328,
-    "modules with a single importer": 59,
+    "modules with a single importer": 57,
     "regexes": 296,
     "lines of language": 3_201,
     "regexes of language": 116,

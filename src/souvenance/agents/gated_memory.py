@@ -205,9 +205,10 @@ class GatedMemory:
         return {_CARD: self._card(scope.user, scope.ai)}
 
     def _user_s_own_card(self) -> dict[str, Look[list[str]]]:
-        """The user's own card, for an agent that may have none of them."""
+        """The user's own card, for an agent that may have none of them; not asked of others' servers."""
         user = self._scope.user
-        return {_OWN_CARD: self._card(user, user)} if self._has_own(self._scope.observer, user) else {}
+        wanted = self._capped and self._has_own(self._scope.observer, user)
+        return {_OWN_CARD: self._card(user, user)} if wanted else {}
 
     def _card(self, observer: str, observed: str) -> Look[list[str]]:
         def read(found: context.PeerCard | None) -> list[str]:

@@ -192,6 +192,7 @@ def _sessions_of(ctx: RequestContext, peer: str) -> set[str]:
 def may_find(ctx: RequestContext, where: Where) -> Test:
     """A test for messages that the search may return. A new peer does not get the messages of a deleted one
     of the same name."""
+
     def witnessed(session: str, turn: int) -> bool:
         def stays() -> list[directory.Stay]:
             found = ctx.tx.directory.memberships(
