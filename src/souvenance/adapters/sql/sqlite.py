@@ -257,6 +257,7 @@ class SqliteEngine:
                 raise
             finally:
                 self._anchor.rows(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+                _trim()
             return not busy
 
     def close(self) -> None:
@@ -326,6 +327,14 @@ class SqliteConnection(SqlSession):
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _trim() -> None:
+    """Give the system back what rewriting the file took: a copy of it in memory, which glibc would keep."""
+    import ctypes  # It takes a while to load, and most processes rewrite nothing.
+
+    with suppress(AttributeError, OSError, TypeError):  # Another C library.
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _sync(log: int) -> None:
