@@ -37,7 +37,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_089,
     "lines of integrations": 1_061,
-    "lines without these two": 61_073,
+    "lines without these two": 61_072,
     "files": 328,
     "modules with a single importer": 57,
     "regexes": 296,
