@@ -35,11 +35,11 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 5_089,
+    "lines of the inspector": 5_159,
     "lines of integrations": 1_061,
-    "lines without these two": 61_072,
+    "lines without these two": 61_109,
     "files": 328,
-    "modules with a single importer": 57,
+    "modules with a single importer": 56,
     "regexes": 296,
     "lines of language": 3_201,
     "regexes of language": 116,

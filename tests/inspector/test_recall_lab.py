@@ -146,3 +146,31 @@ def test_recall_first_asks_as_the_person_whom_a_narrow_token_is_for(server, visi
     narrow = visitor(server.mint("ann", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
     assert 'name="peer" value="ann"' in narrow.get("/inspect/recall").text
     assert 'name="peer" value=""' in visitor().get("/inspect/recall?w=home").text
+
+
+def test_recall_ranks_what_an_agent_concluded_and_says_why_it_is_left_out(server, window):
+    say(server, "mara-talk", ("mara", "My violin needs new strings."), ("aide", "Noted."))
+    conclude(server, "aide", "mara", "Mara plays the violin in an orchestra.")
+    conclude(server, "aide", "mara", "Mara is afraid of geese.")
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/recall?w=home&peer=mara&agent=aide&q=where+do+I+play+the+violin%3F")
+    concluded = page.locator(
+        "section", has=page.get_by_role("heading", name="What was concluded, best first")
+    )
+    first = concluded.locator(".ranked > li").first
+    expect(first).to_contain_text("Mara plays the violin in an orchestra.")
+    expect(first).to_contain_text("Given")
+    expect(first.locator(".signals li").first).to_be_visible()
+    page.get_by_text("Change floor, budget or layers").click()
+    page.get_by_role("group", name="Setting A").get_by_label("what was concluded").uncheck()
+    page.get_by_role("button", name="Try it").click()
+    expect(first).to_contain_text("Left out: layer off")
+
+
+def test_recall_as_a_token_for_somebody_else_shows_nobody_s_conclusions(server, visitor):
+    say(server, "nils-talk", ("nils", "Good morning."), ("aide", "Good morning."))
+    conclude(server, "aide", "nils", "Nils collects stamps.")
+    other = visitor(server.mint("oda", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
+    asked = {"w": "home", "peer": "nils", "agent": "aide", "q": "what does Nils collect?"}
+    assert "stamps" in visitor().get("/inspect/recall", params=asked).text
+    assert "stamps" not in other.get("/inspect/recall", params=asked).text

@@ -52,7 +52,7 @@ WHY = {
     OTHER_NAMESPACE: "the token does not open the namespace that it lies in",
     THIRD_PARTY: "the person only carried or quoted it, or it reads like orders to a model",
     WEAK: "too little of it has to do with the message",
-    LAYER_OFF: "what was said is switched off",
+    LAYER_OFF: "its layer is switched off",
     BUDGET: "better matches took the room",
     DUPLICATE: "the message or another line says the same",
 }
@@ -178,15 +178,37 @@ def left_out(
     return {one.id: why(one) for one in every}
 
 
-def with_bars(messages: Sequence[Any]) -> list[tuple[Any, list[tuple[str, float, int]]]]:
-    """Each message with the signals that added most: what each added, and the length of its bar. All bars
-    have the same scale."""
+def conclusions_left_out(
+    setting: TrialSetting, text: str, opened: set[str], every: Sequence[Any]
+) -> dict[str, str]:
+    """The same of these conclusions."""
+    shown = AlreadyTold(text)
+
+    def why(one: Any) -> str:
+        if "notes" not in setting.layers:
+            return LAYER_OFF
+        if one.id not in opened:
+            return OTHER_NAMESPACE
+        part = defuse(clean(one.text))
+        if part[:_BEGINNING] in text:
+            return GIVEN
+        return DUPLICATE if part in shown else BUDGET
+
+    return {one.id: why(one) for one in every}
+
+
+def with_bars(
+    found: Sequence[Any],
+    signals: Callable[[Any], Mapping[str, Any]] = lambda message: message.explanation.signals,
+) -> list[tuple[Any, list[tuple[str, float, int]]]]:
+    """Each with the signals that added most: what each added, and the length of its bar. All bars have the
+    same scale."""
     strongest = [
-        [(name.replace("_", " "), one.added) for name, one in explanation.signals.items() if one.added]
-        for explanation in (message.explanation for message in messages)
+        [(name.replace("_", " "), one.added) for name, one in signals(line).items() if one.added]
+        for line in found
     ]
     most = max((abs(added) for some in strongest for _, added in some), default=1)
     return [
-        (message, [(name, added, round(abs(added) / most * 100)) for name, added in some[:_SIGNALS]])
-        for message, some in zip(messages, strongest, strict=True)
+        (line, [(name, added, round(abs(added) / most * 100)) for name, added in some[:_SIGNALS]])
+        for line, some in zip(found, strongest, strict=True)
     ]

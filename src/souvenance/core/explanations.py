@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -48,9 +48,13 @@ def compared_in(ctx: RequestContext, hits: Iterable[Hit]) -> str | None:
 
 
 def explained(hit: Hit, rank: int, space: str | None) -> Explanation:
+    return Explanation(rank, RELEVANCE, by_share(hit.signals), round(hit.score, 6), space)
+
+
+def by_share(found: Mapping[str, float]) -> dict[str, SignalValue]:
+    """Each signal with what it added, most first."""
     signals = {
         name: SignalValue(round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6))
-        for name, value in hit.signals.items()
+        for name, value in found.items()
     }
-    by_share = sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True)
-    return Explanation(rank, RELEVANCE, dict(by_share), round(hit.score, 6), space)
+    return dict(sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True))

@@ -1,4 +1,5 @@
-"""One search of everything that a token opens: notes, messages and conclusions, ranked together."""
+"""One search of everything that a token opens: notes, messages and conclusions, ranked together; and the
+conclusions of one peer about another, with why each was found."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Opener, compartments_of, everywhere, reading
-from souvenance.core.conversation.conclusions import KINDS, times_said
+from souvenance.core.conversation.conclusions import KINDS, Whose, nearest_and_newest, times_said
 from souvenance.core.conversation.search import Where, everyone, newest_of
+from souvenance.core.explanations import SignalValue, by_share
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import ranked, understand
 from souvenance.domain.directory import PEER
@@ -19,7 +21,7 @@ from souvenance.domain.line import DIGESTS, TOMBSTONE, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.timestamps import to_datetime
 from souvenance.gate.conversation.context import narrowed
-from souvenance.gate.conversation.resource import Query, UpTo100
+from souvenance.gate.conversation.resource import PeerName, Query, UpTo100
 from souvenance.gate.inspection import Asked, anyone
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
@@ -59,6 +61,27 @@ class FoundAnswer(Answer, frozen=True):
     """Whether one of them has a word of the query; else they only come nearest to it."""
     person: str | None
     """Who has that name, if the token opens what is known about them."""
+
+
+class RankConclusions(Asked, frozen=True, kw_only=True):
+    observer: PeerName
+    observed: PeerName
+    query: Query
+    limit: UpTo100 = 20
+
+
+class RankedConclusion(Answer, frozen=True):
+    id: str
+    owner: str
+    text: str
+    said_at: datetime
+    signals: dict[str, SignalValue]
+    """By name, what added most first; none of what the query does not find."""
+
+
+class RankedConclusions(Answer, frozen=True):
+    conclusions: list[RankedConclusion]
+    """Best first, then the newest others; without what only repeats its message, or is no longer so."""
 
 
 class _Place(Struct, frozen=True):
@@ -106,6 +129,18 @@ def search(request: AuthorisedRequest, asked: SearchEverything) -> Outcome:
         _named(request, asked.query),
     )
     return Outcome(answer, reading(everywhere(ctx), [line.id for line, _ in texts]))
+
+
+def rank_conclusions(request: AuthorisedRequest, asked: RankConclusions) -> Outcome:
+    sessions = request.rights.looks(asked.observer, asked.observed)
+    whose = Whose((asked.observer,), asked.observed, sessions)
+    found = nearest_and_newest(request.ctx, whose, asked.query, asked.limit)
+    answer = [
+        RankedConclusion(view.line.id, asked.observer, view.text, to_datetime(view.at), by_share(signals))
+        for view, signals in found
+    ]
+    trace = reading(everywhere(request.ctx), [one.id for one in answer])
+    return Outcome(RankedConclusions(answer), trace)
 
 
 def _named(request: AuthorisedRequest, query: str) -> str | None:
@@ -181,3 +216,4 @@ def _newest(request: AuthorisedRequest) -> Iterable[SealedLine]:
 
 
 SEARCH = operation("inspect.search", "get", FoundAnswer, search, anyone)
+RANK_CONCLUSIONS = operation("inspect.conclusions", "get", RankedConclusions, rank_conclusions, anyone)

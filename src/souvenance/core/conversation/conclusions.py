@@ -184,6 +184,17 @@ def nearest(
     return [(view, signals[view.line.id]) for view in _not_quoted(ctx, views)]
 
 
+def nearest_and_newest(
+    ctx: RequestContext, whose: Whose, query: str, limit: int
+) -> list[tuple[View, Mapping[str, float]]]:
+    """The same, and behind it the newest others, without signals. Raises: Tampered."""
+    found = nearest(ctx, whose, query, limit)
+    known = _ids([view for view, _ in found])
+    newest = newest_views(ctx, whose, limit)
+    others = [one for one in newest if one.outdated_by is None and one.line.id not in known]
+    return [*found, *((view, {}) for view in _not_quoted(ctx, others))][:limit]
+
+
 def _answering(
     ctx: RequestContext, whose: Whose, question: Question, passes: Test, limit: int
 ) -> list[tuple[SealedLine, Hit]]:

@@ -72,6 +72,7 @@ WORDS = {
     "inspect.amend": "changed a card",
     "inspect.person": "looked at a person",
     "inspect.search": "searched everything",
+    "inspect.conclusions": "ranked conclusions",
     "inspect.line": "looked at a line",
     "inspect.said": "looked up when something was said",
     "inspect.concluded": "read what was concluded in a session",

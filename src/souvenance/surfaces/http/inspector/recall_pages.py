@@ -23,6 +23,7 @@ from souvenance.agents.recall_trial import (
     Trial,
     TrialQuestion,
     TrialSetting,
+    conclusions_left_out,
     ids_of,
     left_out,
     looked_up,
@@ -31,7 +32,7 @@ from souvenance.agents.recall_trial import (
 )
 from souvenance.agents.recalled import Known
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.gate import inspect_lines
+from souvenance.gate import inspect_lines, inspect_search
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
 from souvenance.gate.gate import Gate
@@ -67,6 +68,7 @@ async def recall(visit: Visit) -> Response:
         "settings": [*settings, TrialSetting()][:2],
         "compared": len(settings) > 1,
         "ranked": None,
+        "noted": [],
         "trials": [],
     }
     if asked["peer"] and asked["q"]:
@@ -74,7 +76,9 @@ async def recall(visit: Visit) -> Response:
         at = day and day.replace(hour=23, minute=59)
         question = TrialQuestion(workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], at)
         eye = _as_token(visit, workspace, asked, tokens or [])
-        values["ranked"], trials = await _tried(visit, eye, question, settings)
+        noted = await _noted(visit, eye, question)
+        values["ranked"], trials = await _tried(visit, eye, question, settings, noted)
+        values["noted"] = with_bars(noted[0], lambda one: one.signals)
         reasons = {reason for trial in trials for reason in trial.left_out.values()}
         values |= {"trials": trials, "why": {name: why for name, why in WHY.items() if name in reasons}}
     return visit.page("recall.html", **values)
@@ -112,8 +116,34 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
     return eye.narrowed(m.Attenuate(namespaces_allowed=namespaces)) if namespaces else eye
 
 
+async def _noted(visit: Visit, eye: Visit, asked: TrialQuestion) -> tuple[list[Any], set[str]]:
+    """What was concluded of the person, best first, by the agent or else by whoever did; and which of these
+    the token opens."""
+    every: list[Any] = []
+    opened: set[str] = set()
+    for observer in dict.fromkeys((asked.agent or asked.peer, asked.peer)):
+        rank = inspect_search.RankConclusions(
+            workspace_id=asked.workspace,
+            observer=observer,
+            observed=asked.peer,
+            query=asked.text,
+            limit=MOST_FOUND,
+        )
+        found = await visit.ask(inspect_search.RANK_CONCLUSIONS, rank)
+        every = found.conclusions if found else []
+        seen = found if eye is visit else await eye.ask(inspect_search.RANK_CONCLUSIONS, rank)
+        opened = {one.id for one in seen.conclusions} if seen else set()
+        if every:
+            break
+    return every, opened
+
+
 async def _tried(
-    visit: Visit, eye: Visit, asked: TrialQuestion, settings: Sequence[TrialSetting]
+    visit: Visit,
+    eye: Visit,
+    asked: TrialQuestion,
+    settings: Sequence[TrialSetting],
+    noted: tuple[list[Any], set[str]],
 ) -> tuple[list[tuple[Any, list[tuple[str, float, int]]]], list[Trial]]:
     """Each message that the search found with its strongest signals, and what each setting gives."""
     search = SearchPeer(
@@ -145,6 +175,9 @@ async def _tried(
         at = floors.index(setting.floor)
         reasons = left_out(asked, setting, text, knowns[at], opened, near[at], every)
         weak = {one for one, reason in reasons.items() if not reason and one not in near[at]}
+        concluded = conclusions_left_out(setting, text, noted[1], noted[0])
+        weak |= {one.id for one in noted[0] if not one.signals and not concluded[one.id]}
+        reasons |= concluded
         trials.append(Trial(setting, text, tokens, reasons, frozenset(weak if setting.floor else ())))
     return with_bars(every), trials
 
