@@ -137,6 +137,8 @@ class RemoteGate:
                 extensions={"timeout": httpx.Timeout(seconds).as_dict()},
             )
             with closing(self._transport.handle_request(request)) as response:
+                if self._closed:  # While this connection was made, so that it was not closed with the others.
+                    response.extensions["network_stream"].close()
                 return RawAnswer(response.status_code, response.headers, _content(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             if again and isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError):
