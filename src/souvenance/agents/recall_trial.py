@@ -74,7 +74,8 @@ class Trial(Struct, frozen=True):
     tokens: int
     left_out: Mapping[str, str]
     """Why a message that was found is not in the text, by its id."""
-    weak: frozenset[str]  # In the text though no good match: beside one, or central to the person.
+    weak: frozenset[str]
+    """In the text though no good match: beside one, or central to the person."""
 
 
 class TrialQuestion(Struct, frozen=True):
@@ -182,17 +183,13 @@ def conclusions_left_out(
     setting: TrialSetting, text: str, opened: set[str], every: Sequence[Any]
 ) -> dict[str, str]:
     """The same of these conclusions."""
-    shown = AlreadyTold(text)
 
     def why(one: Any) -> str:
         if "notes" not in setting.layers:
             return LAYER_OFF
         if one.id not in opened:
             return OTHER_NAMESPACE
-        part = defuse(clean(one.text))
-        if part[:_BEGINNING] in text:
-            return GIVEN
-        return DUPLICATE if part in shown else BUDGET
+        return GIVEN if defuse(clean(one.text))[:_BEGINNING] in text else BUDGET
 
     return {one.id: why(one) for one in every}
 

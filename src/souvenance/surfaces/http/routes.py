@@ -50,7 +50,7 @@ _ELSEWHERE = (
     *(e.ServerUnreachable, e.SignInFailed, e.MemoryClosed),
     *(e.ConfirmationNeeded, e.ImportUnreadable, e.ImportUnrecognised, e.ArchiveDamaged),
 )
-"""What is told at the start, of any path or by one door, by clients, and by commands."""
+"""Errors of the start, of every path, of one door, of clients and of commands: other places describe them."""
 REFUSALS = tuple(
     kind
     for kind in vars(e).values()

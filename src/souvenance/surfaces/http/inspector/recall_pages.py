@@ -117,8 +117,8 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
 
 
 async def _noted(visit: Visit, eye: Visit, asked: TrialQuestion) -> tuple[list[Any], set[str]]:
-    """What was concluded of the person, best first, by the agent or else by whoever did; and which of these
-    the token opens."""
+    """The agent's conclusions about the person, or else the person's own, best first; and which of them the
+    token opens."""
     every: list[Any] = []
     opened: set[str] = set()
     for observer in dict.fromkeys((asked.agent or asked.peer, asked.peer)):
