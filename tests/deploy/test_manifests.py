@@ -15,6 +15,7 @@ import yaml
 from deploy.image import ROOT
 from environments import client_program
 from processes import PATIENCE_SECONDS
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.config import settings_from
 
 CHART = ROOT / "deploy/helm/souvenance"
@@ -96,6 +97,55 @@ def test_secrets_come_as_files_and_keys_before_the_server_begins():
             assert host == {"name": "Host", "value": "memory.example"}
     assert found["Deployment"]["spec"]["replicas"] == 3
     assert pod(found["Deployment"])["containers"][0]["args"][0] == "work"
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """Runs what the chart runs before the server begins, with a Secret and a disk of its own."""
+    (tmp_path / "secret").mkdir()
+    [container] = pod(made(**EVERYTHING)["StatefulSet"])["initContainers"]
+    [script] = container["args"]
+    command = [*container["command"], script.replace("/run/secrets/keys", str(tmp_path / "secret"))]
+    disk = tmp_path / "disk/memory"
+
+    def begin(**given):
+        for name in ("root", "signing"):
+            (tmp_path / f"secret/{name}.key").write_text(given[name])
+        ran = subprocess.run(
+            command, env={**os.environ, "SOUVENANCE_HOME": str(disk)}, capture_output=True, text=True
+        )
+        return ran, {path.name: path.read_text() for path in disk.iterdir()}
+
+    return begin
+
+
+def test_an_upgrade_keeps_the_keys_that_are_on_a_disk(keys):
+    ran, there = keys(root="one", signing="two")
+    assert (ran.returncode, there) == (0, {"root.key": "one", "signing.key": "two"})
+    ran, there = keys(root="one", signing="two")
+    assert (ran.returncode, there) == (0, {"root.key": "one", "signing.key": "two"})
+    for other in ({"root": "new", "signing": "two"}, {"root": "one", "signing": "new"}):
+        ran, there = keys(**other)
+        assert (ran.returncode, there) == (1, {"root.key": "one", "signing.key": "two"})
+        assert "Nothing was changed" in ran.stderr
+
+
+def test_the_keys_that_the_chart_copies_are_those_that_a_server_makes(keys, tmp_path):
+    KeyFiles.create(tmp_path)
+    made_there = {path.name: path.read_text() for path in tmp_path.glob("*.key")}
+    ran, there = keys(root=made_there["root.key"], signing=made_there["signing.key"])
+    assert (ran.returncode, there) == (0, made_there)
+    disk = tmp_path / "disk/memory"
+    assert KeyFiles.create(disk).instance == KeyFiles(tmp_path).instance
+    assert {disk.stat().st_mode & 0o777, *((disk / name).stat().st_mode & 0o777 for name in there)} == {
+        0o700,
+        0o600,
+    }
+
+
+def test_no_disk_goes_with_an_upgrade_or_with_the_chart():
+    policy = made()["StatefulSet"]["spec"]["persistentVolumeClaimRetentionPolicy"]
+    assert policy == {"whenDeleted": "Retain", "whenScaled": "Retain"}
 
 
 def test_the_chart_is_of_this_version_and_its_settings_are_settings(tmp_path):

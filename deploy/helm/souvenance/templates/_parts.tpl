@@ -21,7 +21,21 @@
         - name: keys
           image: {{ printf "%s:%s" .Values.image.repository .Values.image.tag | printf "%q" }}
           command: ["sh", "-ec"]
-          args: ["install -d -m 700 $SOUVENANCE_HOME && install -m 600 /run/secrets/keys/*.key $SOUVENANCE_HOME/"]
+          # A key on the disk is never replaced: lines can't be read without the key that they were stored with.
+          args:
+            - |
+              install -d -m 700 "$SOUVENANCE_HOME"
+              for key in root.key signing.key; do
+                given="/run/secrets/keys/$key" there="$SOUVENANCE_HOME/$key"
+                if [ ! -e "$there" ]; then
+                  install -m 600 "$given" "$there.new"
+                  mv "$there.new" "$there"
+                elif ! cmp -s "$given" "$there"; then
+                  echo "The Secret has another $key than $there. Nothing was changed." >&2
+                  echo "See 'Keys in a cluster' in docs/howto/run-in-containers.md." >&2
+                  exit 1
+                fi
+              done
           env:
             - {name: SOUVENANCE_HOME, value: /var/lib/souvenance/memory}
           securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
