@@ -73,6 +73,7 @@ class Settings(Struct, frozen=True):
     chat: ChatSettings = ChatSettings()
     public_url: str | None = None
     objects: str | None = None
+    objects_key: tuple[str, str] | None = None
     telemetry: TelemetrySettings = TelemetrySettings()
     store: str | None = None
     vectors: str = AUTO
@@ -153,6 +154,7 @@ def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, s.Given
         chat=chat_settings(values, home),
         public_url=_origin("SOUVENANCE_PUBLIC_URL", text("public_url")),
         objects=text("objects"),
+        objects_key=_objects_key(text("objects_access_key"), text("objects_secret_key")),
         telemetry=_telemetry(values),
         store=_store(text("store")),
         vectors=_vectors(text("vectors"), text("store")),
@@ -171,6 +173,14 @@ def _store(address: str | None) -> str | None:
         hint="Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with a file that says so; "
         "leave it out to store in the data folder.",
     )
+
+
+def _objects_key(access: str | None, secret: str | None) -> tuple[str, str] | None:
+    if access and secret:
+        return access, secret
+    if access or secret:
+        raise Misconfigured(f"SOUVENANCE_OBJECTS_{'SECRET' if access else 'ACCESS'}_KEY is missing")
+    return None
 
 
 def _vectors(chosen: str | None, store: str | None) -> str:

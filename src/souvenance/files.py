@@ -124,6 +124,8 @@ def translation(what: str, error: OSError) -> StorageUnavailable:
     detail = f"{what}: {error.strerror}"
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return StorageFull(detail)
+    if error.errno in (errno.EIO, errno.ENOTCONN, errno.ETIMEDOUT):
+        return StorageUnavailable(detail)
     return StorageReadOnly(detail, hint="Make it writable for this user.")
 
 

@@ -372,7 +372,7 @@ def _with_objects(
     from souvenance.adapters.object_stores import open_objects
     from souvenance.gate.replication import ReplicationWorker
 
-    objects = open_objects(settings.objects)
+    objects = open_objects(settings.objects, settings.objects_key)
     store = mirrored(sql_store, entropy, None if rebuilding else objects)
     worker = ReplicationWorker(
         store=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report

@@ -106,6 +106,9 @@ def _general() -> Iterator[Setting]:
         "number",
     )
     yield Setting("objects", "A bucket or folder for a second copy of all lines, s3://… or file:///….")
+    otherwise = "AWS_ACCESS_KEY_ID and its kind, or the machine's role"
+    yield Setting("objects_access_key", "The id of the bucket's key, or @FILE.", otherwise, secret=True)
+    yield Setting("objects_secret_key", "The secret of the bucket's key, or @FILE.", secret=True)
     yield Setting(
         "public_url", "The address that clients use for the server, https://…. It is the issuer of sign-ins."
     )

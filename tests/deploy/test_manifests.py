@@ -18,6 +18,7 @@ from processes import PATIENCE_SECONDS
 from souvenance.adapters.key_files import KeyFiles
 from souvenance.config import settings_from
 
+PAGE = ROOT / "docs/howto/run-in-containers.md"
 CHART = ROOT / "deploy/helm/souvenance"
 UNIT = ROOT / "deploy/systemd/souvenance.service"
 AGENT = ROOT / "deploy/launchd/io.souvenance.server.plist"
@@ -217,5 +218,12 @@ def test_what_compose_sets_are_settings_with_and_without_the_variables_that_it_r
     given = COMPOSE["services"]["souvenance"]["environment"]
     defaults = {name: re.sub(r"\$\{\w+:-(.*)\}", r"\1", value) for name, value in given.items()}
     assert settings_from(defaults, str(tmp_path)).store is None
-    named = {**defaults, "SOUVENANCE_STORE": "@/run/secrets/store"}
-    assert settings_from(named, str(tmp_path)).store == "@/run/secrets/store"
+    documented = re.findall(r"`(SOUVENANCE_\w+)=(\S+)`", PAGE.read_text("utf-8"))
+    secrets = {name: value for name, value in documented if value.startswith("@/run/secrets/")}
+    assert secrets.keys() >= {"SOUVENANCE_STORE", "SOUVENANCE_OBJECTS_ACCESS_KEY"}
+    assert secrets.keys() <= given.keys()
+    found = settings_from({**defaults, **secrets}, str(tmp_path))
+    assert (found.store, found.objects_key) == (
+        "@/run/secrets/store",
+        ("@/run/secrets/s3.id", "@/run/secrets/s3.secret"),
+    )

@@ -6,8 +6,10 @@ import shutil
 
 import pytest
 
-from objects.seaweed import BUCKET
+from objects.seaweed import BUCKET, ROOT
 from objects.stage import every_key, kept
+from souvenance.adapters.object_stores import S3Objects
+from souvenance.config import settings_from
 from souvenance.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -49,6 +51,32 @@ def test_a_line_is_in_the_store_at_once_and_in_the_bucket_soon(home, url, object
             "default/owner/personal/keys/blind-1",
             "default/owner/personal/keys/seal-1",
         ]
+
+
+def test_the_bucket_s_key_can_be_read_from_files(home, tmp_path, seaweed, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    url = f"s3://{BUCKET}/by-file?endpoint={seaweed.url}"
+    given = {"SOUVENANCE_OBJECTS": url}
+    for name, secret in zip(("ACCESS", "SECRET"), ROOT, strict=True):
+        path = tmp_path / name
+        path.write_text(f"{secret}\n")
+        path.chmod(0o600)
+        given[f"SOUVENANCE_OBJECTS_{name}_KEY"] = f"@{path}"
+    line_id = souvenance("put", f"I like {RARE}", home=home, settings=given).out.strip()
+    there = every_key(S3Objects(BUCKET, "by-file", endpoint=seaweed.url, credentials=ROOT))
+    assert f"default/owner/personal/{line_id}" in there
+    shown = souvenance(
+        "config", "show", home=home, settings={**given, "SOUVENANCE_OBJECTS_SECRET_KEY": "hush"}
+    )
+    assert "hush" not in shown.out and f"@{tmp_path}/ACCESS" in shown.out
+
+
+@pytest.mark.parametrize("given", ["ACCESS", "SECRET"])
+def test_half_a_key_of_a_bucket_is_refused(home, given):
+    [missing] = {"ACCESS", "SECRET"} - {given}
+    with pytest.raises(Misconfigured, match=f"^SOUVENANCE_OBJECTS_{missing}_KEY is missing"):
+        settings_from({f"SOUVENANCE_OBJECTS_{given}_KEY": "one"}, str(home))
 
 
 def test_no_word_of_a_line_can_be_read_in_the_bucket(home, url, objects):

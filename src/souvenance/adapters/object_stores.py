@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import random
 import secrets
@@ -16,10 +15,10 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from souvenance.adapters.private_files import written
-from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+from souvenance.adapters.private_files import secret_of, written
+from souvenance.errors import Misconfigured, StorageUnavailable
 from souvenance.extras import install
-from souvenance.files import locked, sync_folder
+from souvenance.files import locked, sync_folder, translated
 from souvenance.patterns import pattern
 from souvenance.ports.object_store import MOST_LISTED, Objects, checked
 
@@ -37,9 +36,7 @@ except ImportError:
 
 _UNFINISHED = ".unfinished"
 """Where files are written before they get their names: no key begins with '.'."""
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_LOCKED = (errno.EROFS, errno.EACCES, errno.EPERM)
-_HINT = "Check the folder of SOUVENANCE_OBJECTS and its disk. Everything that was acknowledged is safe."
+_FAILED = "the folder of SOUVENANCE_OBJECTS can't be used"
 
 
 class FolderObjects:
@@ -51,7 +48,7 @@ class FolderObjects:
         self._root = root
         self._unfinished = root / _UNFINISHED
         self._lock = threading.Lock()
-        with _translated():
+        with translated(_FAILED):
             self._unfinished.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
@@ -67,7 +64,7 @@ class FolderObjects:
             os.replace(fresh, path)
 
     def get(self, key: str) -> bytes | None:
-        with _translated():
+        with translated(_FAILED):
             try:
                 return (self._root / checked(key)).read_bytes()
             except (FileNotFoundError, NotADirectoryError):
@@ -75,12 +72,12 @@ class FolderObjects:
 
     def keys(self, prefix: str = "", after: str = "") -> list[str]:
         folder = self._root / checked(prefix.removesuffix("/")) if prefix else self._root
-        with _translated():
+        with translated(_FAILED):
             return list(islice(_walk(folder, prefix, after), MOST_LISTED))
 
     def delete(self, keys: Sequence[str]) -> None:
         paths = [self._root / checked(key) for key in keys]
-        with _translated(), self._alone():
+        with translated(_FAILED), self._alone():
             for path in paths:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     path.unlink()
@@ -93,7 +90,7 @@ class FolderObjects:
         """The data in a file that has no name of its own yet, and where the object is to lie. The folder is
         there, and the name is on the disk at the end."""
         path, unnamed = self._root / checked(key), self._unfinished / secrets.token_hex(16)
-        with _translated(), written(unnamed, data) as fresh, self._alone():
+        with translated(_FAILED), written(unnamed, data) as fresh, self._alone():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             yield fresh, path
             sync_folder(path.parent)
@@ -123,17 +120,6 @@ def _walk(folder: Path, prefix: str, after: str) -> Iterator[str]:
             yield from _walk(folder / name, key, after)
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        kind = StorageUnavailable
-        if error.errno in (*_FULL, *_LOCKED):
-            kind = StorageFull if error.errno in _FULL else StorageReadOnly
-        raise kind(f"the folder of objects failed: {error.strerror}", hint=_HINT) from error
-
-
 TRIES = 4
 _FIRST_WAIT_SECONDS = 0.1
 _STATUS = pattern(r"status code: (\d{3})")
@@ -147,7 +133,7 @@ _Found = TypeVar("_Found")
 class S3Objects:
     """A bucket of S3, or of anything that speaks as S3 does.
 
-    Credentials come from the standard environment (AWS_ACCESS_KEY_ID and its kind, a web identity, the
+    Without credentials the standard environment's count (AWS_ACCESS_KEY_ID and its kind, a web identity, the
     instance's own). The client's own retries are off: ours know what each answer means here. 412 says that
     the object is there; 409, that someone is writing it just now, which is no answer, so it is tried again.
     The client raises one error for both, so we look which it was.
@@ -164,17 +150,13 @@ class S3Objects:
         tries: int = TRIES,
         credentials: tuple[str, str] | None = None,
     ) -> None:
-        config: dict[str, str] = {}
-        if endpoint is not None:
-            config["endpoint"] = endpoint
-        if region is not None or endpoint is not None:
-            config["region"] = region or "us-east-1"
+        config = {"endpoint": endpoint, "region": region or (endpoint and "us-east-1")}
         if credentials is not None:
             config["access_key_id"], config["secret_access_key"] = credentials
         self._store = S3Store(
             bucket,
             prefix=prefix or None,
-            config=config,  # type: ignore[arg-type]
+            config={name: value for name, value in config.items() if value},  # type: ignore[arg-type]
             client_options={
                 "allow_http": endpoint is not None and endpoint.startswith("http://"),
                 "timeout": timedelta(seconds=timeout),
@@ -270,8 +252,9 @@ _URL_HINT = "E.g. s3://bucket/prefix, s3://bucket/prefix?endpoint=https://s3.exa
 _OPTIONS = ("endpoint", "region")
 
 
-def open_objects(url: str) -> Objects:
-    """The store that the URL names. Raises: Misconfigured, StorageUnavailable."""
+def open_objects(url: str, key: tuple[str, str] | None = None) -> Objects:
+    """The store that the URL names. A bucket's key is given as settings give secrets.
+    Raises: Misconfigured, StorageUnavailable."""
     try:
         parts = urlsplit(url)
         options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
@@ -297,4 +280,5 @@ def open_objects(url: str) -> Objects:
             hint=f"Run: {install('s3')}",
         )
     endpoint, region = (options.get(name, [None])[0] for name in _OPTIONS)
-    return S3Objects(parts.netloc, prefix, endpoint=endpoint, region=region)
+    credentials = None if key is None else (secret_of(key[0]), secret_of(key[1]))
+    return S3Objects(parts.netloc, prefix, endpoint=endpoint, region=region, credentials=credentials)
