@@ -1,19 +1,24 @@
-"""A soak: mixed load on every door, with kills and outages, and what was promised checked at the end.
+"""A soak: mixed load at a fixed rate, with kills and outages, and what was promised checked at the end.
 
-    python bench/soak.py [--minutes 30] [--store sqlite|postgres] [--embedder auto] [--json FILE]
+    python bench/soak.py [--minutes 30] [--rate 20] [--store sqlite|postgres] [--embedder auto] [--json FILE]
 
 Two servers share one store. One lives throughout; the other is killed (-9) every 20 seconds and started
-again, and so is a host with the Hermes provider. Every 5 minutes the store is out of reach for 8 seconds:
-a SQLite file is locked by another program, PostgreSQL is stopped. Six doors are asked without a rest: the
-memory API, the Honcho API, the chat door in front of a stand-in for a model, MCP, the command line on the
-data folder, and the Hermes provider on a store of its own.
+again, and so is a host with the Hermes provider. Every 5 minutes the store is out of reach for 15 seconds,
+longer than a request waits for it: a SQLite file is locked by another program, PostgreSQL is stopped.
+
+Six doors are asked: the memory API, the Honcho API, the chat door in front of a stand-in for a model, MCP
+over HTTP, the command line on the data folder, and the Hermes provider on a store of its own. The inspector,
+the pages for signing in, imports and /metrics are not asked. `--rate` is the requests per second over all
+doors, of which each has a fixed share (`SHARES` in soak_doors.py), so that memory is judged at one rate.
 
 At the end: every line whose writing was acknowledged is there, and none whose forgetting was. Every
 answer has a row in the audit log, looked up by the token of that very call (MCP narrows its tokens
-itself: there each write is looked up). The log verifies, and the doctor finds nothing. The server that
-lived has no more threads, open files and database connections at rest than after its first minute, and
-its memory is flat: the median of the last fifth of the time is within 5 % of that of the third. Memory is
-judged from 10 minutes on.
+itself: there each write is looked up); a chat that was refused while the store was out of reach has one too,
+and some were. Each door answered at least half of what it was to be asked. The log verifies, and the doctor
+finds nothing. The server that lived has no more threads, open files and database connections at rest than
+after its first minute, and its memory is flat: the median of the last fifth of the time is within 5 % of that
+of the third, and in both the load was at least four fifths of the rate. Memory and load are judged from 10
+minutes on.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import souvenance
 from chat import STAND_IN, serving
@@ -41,6 +46,7 @@ from machine import Machine
 from scale_postgres import Cluster
 from soak_doors import (
     PEOPLE,
+    SHARES,
     WORKSPACE,
     Chat,
     Client,
@@ -50,10 +56,12 @@ from soak_doors import (
     Ledger,
     Mcp,
     Memory,
+    Pace,
     Paused,
     Step,
     keep_going,
 )
+from souvenance.adapters.sql.sqlite import BUSY_SECONDS
 from souvenance.domain.capability import OPS
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -64,18 +72,21 @@ from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 
 KILL_SECONDS = 20.0
-OUTAGE_EVERY, OUTAGE_SECONDS = 300.0, 8.0
+OUTAGE_EVERY, OUTAGE_SECONDS = 300.0, 1.5 * BUSY_SECONDS
 WARM_SECONDS = 60.0
 REST_SECONDS = 5.0
 SAMPLE_SECONDS = 2.0
 MEMORY_MOST = 1.05
 MEMORY_FROM_MINUTES = 10
+LOAD_LEAST = 0.8
+ANSWERED_LEAST = 0.5
 SPARE = 3
 """By how many threads or files a server at rest may differ: pools grow when they are first needed."""
 INDEX_MB = 2
 """Full after some three thousand lines, so that the last half of the time shows what else grows."""
 HOST_WORKSPACE = "hermes"
 _PAGE = 10_000
+_T = TypeVar("_T")
 _START_SECONDS = 180.0
 
 
@@ -204,11 +215,13 @@ class Server:
 
 
 class Watch:
-    """What the server that lives holds, moment by moment."""
+    """What the server that lives holds and how many calls there were, moment by moment."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, ledger: Ledger) -> None:
         self._server = server
+        self._ledger = ledger
         self.samples: list[Held] = []
+        self.asked: list[tuple[float, int]] = []
 
     def run(self, stopped: threading.Event) -> None:
         while not stopped.wait(SAMPLE_SECONDS):
@@ -216,17 +229,29 @@ class Watch:
                 self.samples.append(Held.of(self._server.pid))
             except OSError:
                 return
+            self.asked.append((time.monotonic(), self._ledger.asked()))
 
     def fifth(self, number: int) -> float:
         """The median of its memory in a fifth of the time, in MB."""
-        size = max(1, len(self.samples) // 5)
-        return median(held.resident_mb for held in self.samples[number * size :][:size])
+        return median(held.resident_mb for held in _fifth(self.samples, number))
+
+    def rate(self, number: int) -> float:
+        """The calls per second in a fifth of the time."""
+        asked = _fifth(self.asked, number)
+        (first, before), (last, after) = asked[0], asked[-1]
+        return (after - before) / max(last - first, SAMPLE_SECONDS)
+
+
+def _fifth(samples: list[_T], number: int) -> list[_T]:
+    size = max(1, len(samples) // 5)
+    return samples[number * size :][:size]
 
 
 class Soak:
-    def __init__(self, folder: Path, minutes: float, store: str, embedder: str) -> None:
+    def __init__(self, folder: Path, minutes: float, rate: float, store: str, embedder: str) -> None:
         self.home = folder / "home"
         self.seconds = minutes * 60
+        self.rate = rate
         self.store: Store | Database = Database(folder / "pg") if store == "postgres" else Store(self.home)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
         self._own = {
@@ -274,12 +299,13 @@ class Soak:
             for server in (lives, dies):
                 stack.callback(server.stop)
                 server.start()
-            host = Host(self.host_home, self.host_environment, self.ledger)
+            host = Host(self.host_home, self.host_environment, self.ledger, self._pace("hermes"))
             stack.callback(host.close)
             steps, clients = self._doors(tokens, [lives.port, dies.port], host)
             paused = Paused(clients)
-            watch = Watch(lives)
-            threads = [threading.Thread(target=watch.run, args=(stopped,), daemon=True)]
+            watch = Watch(lives, self.ledger)
+            loaded_no_more = threading.Event()
+            threads = [threading.Thread(target=watch.run, args=(loaded_no_more,), daemon=True)]
             threads += [
                 threading.Thread(
                     target=keep_going, args=(step, self.ledger, door, stopped, paused), daemon=True
@@ -290,11 +316,13 @@ class Soak:
                 thread.start()
             try:
                 self._disturb(lives, dies, host, paused, len(steps))
+                loaded_no_more.set()
                 paused.all_rest(len(steps), REST_SECONDS)
                 self.at_rest.append((Held.of(lives.pid), self.store.connections()))
                 if not lives.runs:
                     self.ledger.complain("the server that was to live ended")
             finally:
+                loaded_no_more.set()
                 stopped.set()
                 for thread in threads:
                     thread.join(60)
@@ -306,7 +334,7 @@ class Soak:
         self, tokens: Mapping[str, str], ports: list[int], host: Host
     ) -> tuple[dict[str, Step], dict[str, Client]]:
         clients = {
-            door: Client(door, ports, tokens, self.ledger, seed)
+            door: Client(door, ports, tokens, self.ledger, seed, self._pace(door))
             for seed, door in enumerate(("memory", "honcho", "chat", "mcp"))
         }
         steps: dict[str, Step] = {
@@ -314,10 +342,13 @@ class Soak:
             "honcho": Honcho(clients["honcho"], self.ledger),
             "chat": Chat(clients["chat"]),
             "mcp": Mcp(clients["mcp"], self.ledger),
-            "cli": CommandLine(self.environment, self.ledger, len(clients)),
+            "cli": CommandLine(self.environment, self.ledger, len(clients), self._pace("cli")),
             "hermes": host,
         }
         return steps, clients
+
+    def _pace(self, door: str) -> Pace:
+        return Pace(self.rate * SHARES[door])
 
     def _disturb(self, lives: Server, dies: Server, host: Host, paused: Paused, doors: int) -> None:
         """Kill and cut off, on time, until the end."""
@@ -326,6 +357,8 @@ class Soak:
         cut_off = -OUTAGE_EVERY / 2 if self.seconds < OUTAGE_EVERY else 0.0
         while (now := time.monotonic() - began) < self.seconds:
             if not self.at_rest and now > min(WARM_SECONDS, self.seconds / 3):
+                load = self.ledger.asked() / now
+                print(f"first {load:.1f} of {self.rate:g} requests a second", file=sys.stderr)
                 paused.all_rest(doors, REST_SECONDS)
                 self.at_rest.append((Held.of(lives.pid), self.store.connections()))
                 paused.go_on()
@@ -341,7 +374,6 @@ class Soak:
                 with self.store.out_of_reach():
                     time.sleep(OUTAGE_SECONDS)
             time.sleep(0.2)
-        print(" " * 60, end="\r", file=sys.stderr)
 
 
 class Verdict(NamedTuple):
@@ -375,7 +407,7 @@ def _looked_up(soak: Soak) -> tuple[set[str], set[str], set[str]]:
 
 def _said(soak: Soak) -> set[str]:
     """What the host's store remembers, once all that waited was delivered."""
-    host = Host(soak.host_home, soak.host_environment, Ledger())
+    host = Host(soak.host_home, soak.host_environment, Ledger(), Pace(1.0))
     host()
     host.close()
     installation = souvenance.open_installation(
@@ -406,6 +438,12 @@ def _command(environment: Mapping[str, str], *command: str) -> tuple[bool, str]:
     return ran.returncode == 0, (ran.stdout or ran.stderr).strip().splitlines()[-1][:120]
 
 
+def outages_seen(ledger: Ledger, outages: int) -> Verdict:
+    """Whether requests met the outages: a chat is refused for as long as the store is out of reach."""
+    refused = ledger.calls["chat", "503"]
+    return Verdict("the outages are seen", f"{refused} chats refused in {outages}", refused >= outages)
+
+
 def verdicts(soak: Soak, watch: Watch, minutes: float) -> list[Verdict]:
     ledger = soak.ledger
     lines, tokens, told = _looked_up(soak)
@@ -416,6 +454,9 @@ def verdicts(soak: Soak, watch: Watch, minutes: float) -> list[Verdict]:
     unwritten = (ledger.kept | ledger.forgotten) - told
     before, after = soak.at_rest[0], soak.at_rest[-1]
     flat = watch.fifth(4) / watch.fifth(2)
+    loads = watch.rate(2), watch.rate(4)
+    door, share = ledger.least_answered(soak.rate * soak.seconds)
+    long = minutes >= MEMORY_FROM_MINUTES
     verified, log = _command(soak.environment, "audit", "verify")
     healthy, doctor = _command(soak.environment, "doctor")
     return [
@@ -444,8 +485,15 @@ def verdicts(soak: Soak, watch: Watch, minutes: float) -> list[Verdict]:
         Verdict(
             "memory is flat",
             f"{watch.fifth(0):.0f}, {watch.fifth(2):.0f}, {watch.fifth(4):.0f} MB, x{flat:.3f}",
-            flat <= MEMORY_MOST if minutes >= MEMORY_FROM_MINUTES else None,
+            flat <= MEMORY_MOST if long else None,
         ),
+        Verdict(
+            "the load was the same",
+            f"{loads[0]:.1f} and {loads[1]:.1f} of {soak.rate:g} requests a second",
+            min(loads) >= LOAD_LEAST * soak.rate if long else None,
+        ),
+        Verdict("every door answers", f"{door} {share:.0%} of its load", share >= ANSWERED_LEAST),
+        outages_seen(ledger, soak.outages),
         Verdict("nothing unexpected", f"{len(ledger.problems)} problems", not ledger.problems),
     ]
 
@@ -453,6 +501,7 @@ def verdicts(soak: Soak, watch: Watch, minutes: float) -> list[Verdict]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--rate", type=float, default=20.0, help="requests per second over all doors")
     parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--keep", type=Path, help="leave the folder there, for a look")
@@ -461,12 +510,15 @@ def main() -> int:
     machine = Machine()
     with ExitStack() as stack:
         made = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
-        soak = Soak(made, asked.minutes, asked.store, asked.embedder)
+        soak = Soak(made, asked.minutes, asked.rate, asked.store, asked.embedder)
         stack.callback(soak.store.close)
         watch = soak.run()
         found = verdicts(soak, watch, asked.minutes)
     ledger = soak.ledger
-    print(f"{asked.minutes:g} minutes on {asked.store}: {soak.kills} kills, {soak.outages} outages")
+    print(
+        f"{asked.minutes:g} minutes on {asked.store} at {asked.rate:g} requests a second:"
+        f" {soak.kills} kills, {soak.outages} outages"
+    )
     print(machine)
     for door in sorted({door for door, _ in ledger.calls}):
         outcomes = {outcome: count for (one, outcome), count in ledger.calls.items() if one == door}
