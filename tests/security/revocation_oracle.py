@@ -24,6 +24,8 @@ class Token:
     actors: frozenset[str]
     namespaces: frozenset[str]
     sessions: frozenset[str] | None
+    eyes: frozenset[str]
+    """Those through whose eyes it looks."""
     text: str = field(repr=False)
 
     def parents(self):
@@ -50,6 +52,7 @@ def opens_more(one, other):
         or not (other.actors >= EVERYTHING or one.actors <= other.actors)
         or not (other.namespaces >= EVERYTHING or one.namespaces <= other.namespaces)
         or not (other.sessions is None or (one.sessions is not None and one.sessions <= other.sessions))
+        or not (other.actors >= EVERYTHING or one.eyes <= other.eyes | other.actors | one.actors)
     )
 
 

@@ -8,6 +8,7 @@ from gate.world import KINDS, World, each_kind
 from security.folder import Folder
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.token_tree import LIST_TOKENS, ListTokens
 
 ADMIN = {"sub": "admin", "peers": ("*",), "ops": ("put", "get", "grant", "revoke"), "wid": "team"}
 
@@ -92,6 +93,19 @@ def test_a_token_narrowed_from_another_can_not_end_it(world):
 
 
 @pytest.mark.parametrize(
+    ("more", "told"), [({}, False), ({"via": ("agent",)}, True), ({"peers": ("agent",)}, True)]
+)
+def test_a_token_is_told_of_another_only_if_it_looks_through_the_same_eyes(world, more, told):
+    admin = minted(world, world.operator(), **ADMIN).cap
+    of_bob = {"sub": "bob", "wid": "team"}
+    asking = minted(world, admin, **of_bob, **more).cap
+    through = minted(world, admin, **of_bob, ops=("get",), via=("agent",)).jti
+    beside = minted(world, admin, **of_bob, ops=("get",), via=("bob",)).jti
+    listed = {one.id for one in world.call(LIST_TOKENS, asking, ListTokens("team")).tokens}
+    assert (through in listed, beside in listed) == (told, True)
+
+
+@pytest.mark.parametrize(
     "limit", [{"sessions": ("s",)}, {"namespaces_allowed": ("travel",)}, {"peers": ("bob",)}]
 )
 def test_a_limited_token_ends_nothing_that_opens_more(world, limit):
@@ -102,6 +116,17 @@ def test_a_limited_token_ends_nothing_that_opens_more(world, limit):
     for named in ({"jti": wide.jti}, {"sub": "bob"}):
         assert revoked(world, limited, **named) == "ok"
     assert [lives(world, cap) for cap in (wide.cap, child.cap)] == [True, False]
+
+
+def test_a_token_ends_none_that_looks_through_eyes_it_does_not(world):
+    owner = world.operator()
+    bob = minted(world, owner, sub="bob", wid="team").cap
+    through = minted(world, owner, sub="bob", wid="team", via=("agent",))
+    assert revoked(world, bob, jti=through.jti) == "ok"
+    assert lives(world, through.cap)
+    as_wide = minted(world, owner, sub="bob", wid="team", via=("agent", "another")).cap
+    assert revoked(world, as_wide, jti=through.jti) == "ok"
+    assert not lives(world, through.cap)
 
 
 def test_what_was_minted_after_a_rotation_ends_with_the_key_of_what_it_came_from(world):

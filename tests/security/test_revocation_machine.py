@@ -35,6 +35,7 @@ changes = st.fixed_dictionaries(actors) | st.fixed_dictionaries(
         "namespaces_allowed": st.sampled_from([("travel",), ("travel", "work")]),
         "sessions": st.sampled_from([("s1",), ("s1", "s2")]),
         "data_class": st.just("memory"),
+        "via": st.sampled_from([(), ("bob",), ("bob", "cleo")]),
     },
 )
 """What a token made from another says otherwise; the rest stays as it is."""
@@ -72,6 +73,7 @@ class Trees(RuleBasedStateMachine):
                 every,
                 every,
                 None,
+                frozenset(),
                 issued.token,
             )
         )
@@ -89,6 +91,7 @@ class Trees(RuleBasedStateMachine):
                 actors=frozenset({said["sub"], *said["peers"]}),
                 namespaces=frozenset(said["namespaces_allowed"]),
                 sessions=None if said["sessions"] is None else frozenset(said["sessions"]),
+                eyes=frozenset(said["via"]),
                 text=token,
             )
         )
@@ -107,6 +110,8 @@ class Trees(RuleBasedStateMachine):
             asked = said.get(name, has)
             kept = asked if has is None or "*" in has else has & set(asked)
             lists[name] = None if kept is None else tuple(sorted(kept))
+        looks, eyes = said.get("via", parent.eyes), parent.eyes | parent.actors
+        lists["via"] = tuple(sorted(looks if "*" in eyes else eyes & set(looks)))
         return {
             "sub": said["sub"] if {"*", said["sub"]} & parent.actors else parent.actor,
             "wid": said.get("wid", "*") if parent.workspace == "*" else parent.workspace,

@@ -78,6 +78,8 @@ class Extent(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     actors: tuple[str, ...]
     namespaces: tuple[str, ...]
     sessions: tuple[str, ...] | None
+    via: tuple[str, ...] = ()
+    """Those besides the actors whose view of them it opens."""
 
     def within(self, other: Extent) -> bool:
         return (
@@ -86,6 +88,7 @@ class Extent(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
             and _within(self.actors, other.actors)
             and _within(self.namespaces, other.namespaces)
             and _sessions_within(self.sessions, other.sessions)
+            and _within(self.via, (*other.actors, *other.via))
         )
 
 
@@ -290,17 +293,18 @@ def narrows(child: Claims, parent: Claims) -> bool:
         and child.exp <= parent.exp
         and child.nbf >= parent.nbf
         and set(child.ops) <= set(parent.ops)
-        and _within(child.via, (parent.sub, *parent.peers, *parent.via))
     )
 
 
 def extent(claims: Claims) -> Extent:
+    actors = {claims.sub, *claims.peers}
     return Extent(
         claims.wid,
         claims.data_class,
-        tuple(sorted({claims.sub, *claims.peers})),
+        tuple(sorted(actors)),
         tuple(sorted(set(claims.namespaces_allowed))),
         None if claims.sessions is None else tuple(sorted(set(claims.sessions))),
+        () if ALL in actors else tuple(sorted({*claims.via} - actors)),
     )
 
 

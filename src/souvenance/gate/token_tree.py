@@ -147,7 +147,7 @@ def readers(authorised: AuthorisedRequest, request: ListReaders) -> Outcome:
     let_in = [
         one
         for one, given, lineage in sign_ins.living(authorised)
-        if reads(MadeToken(lineage[-1], given.ops, given.exp, given.via), lineage)
+        if reads(MadeToken(lineage[-1], given.ops, given.exp), lineage)
     ]
     return Outcome(ReadersAnswer(tokens, let_in))
 
@@ -184,7 +184,7 @@ def _grant(made: MadeToken, lineage: Sequence[Ancestor]) -> Grant:
         sessions=None if extent.sessions is None else frozenset(extent.sessions),
         opened=sessions_opened(lineage),
         speakers=None,
-        via=frozenset(made.via),
+        via=frozenset(extent.via),
         jti=token.jti,
         expires_at=made.exp,
         holder=HolderKey(""),
@@ -251,7 +251,7 @@ def _shown(row: _TokenRow) -> TokenAnswer:
         peers=list(extent.actors),
         namespaces=list(extent.namespaces),
         sessions=None if extent.sessions is None else list(extent.sessions),
-        via=list(row.made.via),
+        via=list(extent.via),
         ops=list(row.made.ops),
         since=to_datetime(row.at),
         until=to_datetime(row.made.exp * 1000),

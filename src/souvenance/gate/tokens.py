@@ -22,12 +22,10 @@ class MadeToken(msgspec.Struct, frozen=True):
     token: Ancestor
     ops: tuple[str, ...]
     exp: int
-    via: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, claims: Claims, kid: str, at: int) -> MadeToken:
-        made = Ancestor(claims.jti, claims.sub, kid, at, extent(claims))
-        return cls(made, claims.ops, claims.exp, claims.via)
+        return cls(Ancestor(claims.jti, claims.sub, kid, at, extent(claims)), claims.ops, claims.exp)
 
     def trace(self) -> Trace:
         detail = msgspec.json.encode(self, order="sorted").decode()
