@@ -164,7 +164,7 @@ def test_a_store_that_gets_a_bucket_later_fills_it(home, url, objects):
     with kept(home, None) as me:
         line_id = me.put("before there was a bucket")
         assert me.status().uncarried is None
-    with kept(home, url) as me:
+    with kept(home, url, rebind=True) as me:
         me.carry()
         assert line_id in names(objects)
 
@@ -404,7 +404,7 @@ def test_a_key_in_the_bucket_is_never_replaced_by_another(home, url, objects, tm
     other = tmp_path / "other"
     with kept(other, None) as stranger:
         stranger.put("a stranger's line")
-    with kept(other, url) as stranger:
+    with kept(other, url, rebind=True) as stranger:
         with pytest.raises(StorageUnavailable, match="another key"):
             stranger.carry()
         assert stranger.status().uncarried == 3

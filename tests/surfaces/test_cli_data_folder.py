@@ -81,17 +81,32 @@ def test_a_set_up_that_never_reached_its_database_remembers_nothing_and_no_passw
 
 def test_a_bucket_that_is_left_out_or_another_one_is_refused_and_names_both(home, tmp_path):
     url, other = f"file://{tmp_path}/objects", f"file://{tmp_path}/other"
-    souvenance("put", "hello", home=home)
-    souvenance("put", "and a bucket", home=home, settings={"SOUVENANCE_OBJECTS": url})
+    souvenance("put", "with a bucket", home=home, settings={"SOUVENANCE_OBJECTS": url})
     refused = souvenance("put", "x", home=home, exit_code=11).err
     assert refused.startswith("store_mismatch: ")
-    assert f"Set SOUVENANCE_OBJECTS={url}." in refused
+    assert f"is {url}, and the settings name none" in refused
+    assert f"Set SOUVENANCE_OBJECTS to {url}." in refused
     refused = souvenance("get", home=home, settings={"SOUVENANCE_OBJECTS": other}, exit_code=11).err
     assert url in refused
     assert other in refused
     assert not (tmp_path / "other").exists()
     souvenance("init", "--rebind", home=home)
     souvenance("get", home=home)
+
+
+def test_a_bucket_is_added_to_a_folder_in_use_on_purpose_only(filled, tmp_path):
+    named = {"SOUVENANCE_OBJECTS": f"file://{tmp_path}/objects"}
+    before = remembered(filled)
+    for asked in (("put", "x"), ("get",), ("init",), ("backup", str(tmp_path / "b"))):
+        refused = souvenance(*asked, home=filled, settings=named, exit_code=11).err
+        assert "is none, and the settings name file://" in refused
+        assert "Leave SOUVENANCE_OBJECTS out. " in refused
+        assert "'souvenance init --rebind'" in refused
+    assert remembered(filled) == before
+    assert not (tmp_path / "objects").exists()
+    souvenance("init", "--rebind", home=filled, settings=named)
+    assert "The boat is red." in souvenance("get", home=filled, settings=named).out
+    assert remembered(filled)["objects"] == named["SOUVENANCE_OBJECTS"]
 
 
 @pytest.mark.parametrize(

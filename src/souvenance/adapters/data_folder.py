@@ -64,7 +64,6 @@ def write_binding(home: Path, binding: Binding) -> None:
         )
 
 
-_REBIND = "'souvenance init --rebind' makes the folder use what the settings name now"
 _LOST = (
     "Restore a backup, or make it anew from a bucket with 'souvenance rebuild'. "
     "'souvenance init --rebind' begins an empty store."
@@ -113,17 +112,15 @@ class DataFolder:
         if self._known is None:
             self._check_new(make=make)
         elif not self._rebind:
-            self._check_objects(self._known)
-            self._check_file(self._known)
+            self._check_places(self._known)
+            if self._named.store is None and not exists(self._settings.database) and not self._may_be_empty:
+                raise Misconfigured(f"{self._settings.database} is missing", hint=_LOST)
 
     def claim(self, store: SqlStore, instance: str) -> None:
         """See that the open store is this folder's, and remember it. Raises: StoreMismatch, Misconfigured."""
         found = store.instance()
-        if found != instance and self._known is not None and not self._may_be_empty:
-            if self._known.store != self._named.store:
-                raise self._other_store(self._known)
-            if found is None:
-                raise Misconfigured(f"{self._store_name(self._named)} is empty", hint=_LOST)
+        if found is None and self._known is not None and not self._may_be_empty:
+            raise Misconfigured(f"{self._named.store or self._settings.database} is empty", hint=_LOST)
         if (store.settle(instance) if found is None else found) != instance:
             raise foreign()
         ready = replace(self._named, ready=True)
@@ -143,33 +140,19 @@ class DataFolder:
         if make and not self._has_keys and not has_file:
             write_binding(self._home, self._named)
 
-    def _check_objects(self, known: Binding) -> None:
-        if known.objects is not None and known.objects != self._named.objects:
-            named = self._named.objects or "none"
-            raise StoreMismatch(
-                f"the bucket of {self._home} is {known.objects}, and the settings name {named}",
-                hint=f"Set SOUVENANCE_OBJECTS={known.objects}. If you moved it: {_REBIND}.",
-            )
-
-    def _check_file(self, known: Binding) -> None:
-        if self._named.store is not None:
-            return
-        if known.store is not None:
-            raise self._other_store(known)
-        if not exists(self._settings.database) and not self._may_be_empty:
-            raise Misconfigured(f"{self._settings.database} is missing", hint=_LOST)
-
-    def _other_store(self, known: Binding) -> StoreMismatch:
-        right = f"Set SOUVENANCE_STORE to {known.store}" if known.store else "Leave SOUVENANCE_STORE out"
-        return StoreMismatch(
-            f"the store of {self._home} is {self._store_name(known)}, and the settings name "
-            f"{self._store_name(self._named)}",
-            hint=f"{right}, or move the lines with 'souvenance migrate' first. If you moved them already: "
-            f"{_REBIND}.",
-        )
-
-    def _store_name(self, binding: Binding) -> str:
-        return binding.store or str(self._settings.database)
+    def _check_places(self, known: Binding) -> None:
+        """Raises: StoreMismatch."""
+        for what, setting, kept, named, nothing in (
+            ("store", "SOUVENANCE_STORE", known.store, self._named.store, self._settings.database),
+            ("bucket", "SOUVENANCE_OBJECTS", known.objects, self._named.objects, "none"),
+        ):
+            if kept != named:
+                right = f"Set {setting} to {kept}" if kept else f"Leave {setting} out"
+                detail = f"is {kept or nothing}, and the settings name {named or nothing}"
+                raise StoreMismatch(
+                    f"the {what} of {self._home} {detail}",
+                    hint=f"{right}. To use what the settings name from now on: 'souvenance init --rebind'.",
+                )
 
 
 LATE_FILE = "late.audit"
