@@ -40,9 +40,12 @@ def conclude(server, observer, observed, content):
 
 def worked(server):
     """Wait until everything that was said is read."""
+    until_read(server.owner, "home")
 
+
+def until_read(client, workspace):
     def read():
-        queue = server.owner.get(f"{W}/queue/status").json()
+        queue = client.get(f"/v3/workspaces/{workspace}/queue/status").json()
         return queue["completed_work_units"] == queue["total_work_units"]
 
     until(read)

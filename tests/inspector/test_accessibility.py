@@ -40,7 +40,7 @@ PAGES = {
 }
 """The template of each page that has an address."""
 BUTTONS = [
-    ("forget_line.html", "/inspect/lines/{id}", "Forget …"),
+    ("forget.html", "/inspect/lines/{id}", "Forget …"),
     ("forget.html", "/inspect/{workspace}/sessions/{session}", "Forget this session"),
     ("forget.html", "/inspect/{workspace}/sessions/{session}", "Forget …"),
     ("forget.html", "/inspect/{workspace}/sessions/{session}", "Forget from here on …"),
@@ -148,7 +148,26 @@ def test_what_moving_a_session_would_do_can_be_read_by_everyone(server, signed_i
     page.goto(f"{server.url}/inspect/home/sessions/ann-talk")
     page.get_by_label("Namespace").fill("elsewhere")
     page.get_by_role("button", name="Move …").click()
-    assert troubles(page, "move_session.html") == []
+    assert troubles(page, "move.html") == []
+    page.close()
+
+
+def test_what_moving_a_note_would_do_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/lines/{put(server, 'the ladder is in the shed')}")
+    page.get_by_label("Namespace").fill("elsewhere")
+    page.get_by_role("button", name="Move …").click()
+    assert troubles(page, "move.html") == []
+    page.close()
+
+
+def test_what_correcting_a_fact_would_do_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/home/people/ann")
+    page.get_by_text("Correct or remove").first.click()
+    page.get_by_label("What is true").first.fill("Home: Faro")
+    page.get_by_role("button", name="Save …").first.click()
+    assert troubles(page, "correct_fact.html") == []
     page.close()
 
 

@@ -352,3 +352,13 @@ def test_what_is_vendored_is_what_was_pinned_and_has_its_licence_beside_it(serve
     )
     assert "content-encoding" not in plain.headers
     assert plain.content == packed.content
+
+
+def test_everybody_who_stored_something_is_listed_with_how_much(server, visitor):
+    people = [f"person-{number:02}" for number in range(11)]
+    for name in people:
+        said = [{"peer_id": name, "content": "Good morning."}]
+        server.owner.post("/v3/workspaces/crowd/sessions/s/messages", json={"messages": said})
+    page = visitor().get("/inspect/data/stored?w=crowd").text
+    assert [name for name in people if f"<bdi>{name}</bdi>" not in page] == []
+    assert "3 more with 3 lines" in page

@@ -56,6 +56,9 @@ def test_a_fact_is_corrected_with_the_keyboard_alone(server, window, scripts):
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("Home: Oslo")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Correct this fact?")).to_be_visible()
+    tab_to(page, "Correct it")
+    page.keyboard.press("Enter")
     expect(page.locator(".card")).to_contain_text("Home: Oslo")
 
 

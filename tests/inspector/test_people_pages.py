@@ -121,6 +121,7 @@ def test_what_a_correction_by_hand_replaced_is_told(server, window):
     home.get_by_text("Correct or remove").click()
     home.get_by_label("What is true").fill("Home: Wels")
     home.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Correct it").click()
     expect(home).to_contain_text("Graz until 4 Mar 2026 → Linz until it was corrected → Wels")
 
 
@@ -236,6 +237,10 @@ def test_a_wrong_fact_is_corrected_and_the_others_keep_where_they_come_from(serv
     fact.get_by_text("Correct or remove").click()
     fact.get_by_label("What is true").fill("Name: Cleo Holt")
     fact.get_by_role("button", name="Save").click()
+    goes = page.get_by_role("definition")
+    expect(goes).to_have_text(["Name: Cleo", "Name: Cleo Holt"])
+    assert "Name: Cleo" in server.owner.get(f"{W}/peers/cleo/card").json()["peer_card"]
+    page.get_by_role("button", name="Correct it").click()
     corrected = page.locator(".card > li", has_text="Name: Cleo Holt")
     expect(corrected).to_contain_text("written by hand")
     diet = page.locator(".card > li", has_text=re.compile("vegetarian", re.IGNORECASE))
@@ -258,6 +263,13 @@ def test_a_fact_is_removed_added_and_pinned(server, window):
     nuts.get_by_text("Correct or remove").click()
     nuts.get_by_label("What is true").fill("")
     nuts.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("definition")).to_have_text(["Allergy: nuts"])
+    page.get_by_role("link", name="Change nothing").click()
+    expect(page.locator(".card")).to_contain_text("nuts")
+    nuts.get_by_text("Correct or remove").click()
+    nuts.get_by_label("What is true").fill("")
+    nuts.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Remove it").click()
     expect(page.locator(".card")).not_to_contain_text("nuts")
     page.get_by_text("Add a fact").click()
     page.get_by_label("Fact", exact=True).fill("Shoes: 42")
@@ -275,9 +287,10 @@ def test_a_fact_is_removed_added_and_pinned(server, window):
 def test_a_change_that_comes_too_late_is_refused(server, visitor):
     client = visitor()
     sent = {"before": "Home: Nowhere", "after": "Home: Here", "csrf": csrf_of(client)}
-    answer = client.post("/inspect/home/people/ann/card", data=sent)
-    assert answer.status_code == 409
-    assert "changed meanwhile" in answer.text
+    for sure in ({}, {"sure": "yes"}):
+        answer = client.post("/inspect/home/people/ann/card", data={**sent, **sure})
+        assert answer.status_code == 409
+        assert "changed meanwhile" in answer.text
     empty = client.post("/inspect/home/people/ann/card", data={"after": " ", "csrf": csrf_of(client)})
     assert empty.status_code == 400
 
@@ -395,6 +408,9 @@ def test_a_correction_reaches_the_cards_of_agents_that_say_the_same_unless_it_is
         shown.get_by_label("What is true").fill(text)
         shown.get_by_label("also on the cards of aide").set_checked(others)
         shown.get_by_role("button", name="Save").click()
+        told = "2 cards about rhea, kept by rhea, aide." if others else "on the card of rhea."
+        expect(page.locator("main")).to_contain_text(told)
+        page.get_by_role("button", name="Correct it" if text else "Remove it").click()
         expect(page.locator(".card")).not_to_contain_text(fact)
 
     correct("Home: Rome", "Home: Oslo", others=True)
@@ -414,6 +430,8 @@ def test_a_correction_reaches_no_card_that_the_token_does_not_hold(server, visit
     client = visitor(server.mint("thea", ["get", "list", "put"], [COMMON_NAMESPACE], wid="home"))
     sent = {"before": "Home: Rome", "after": "Home: Oslo", "others": "yes", "csrf": csrf_of(client)}
     assert "also on the cards" not in client.get("/inspect/home/people/thea").text
+    assert "aide" not in client.post("/inspect/home/people/thea/card", data=sent).text
+    sent["sure"] = "yes"
     assert "Home: Oslo" in client.post("/inspect/home/people/thea/card", data=sent).text
     card = server.owner.get(f"{W}/peers/aide/card", params={"target": "thea"}).json()["peer_card"]
     assert card == ["Home: Rome"]

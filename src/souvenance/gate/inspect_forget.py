@@ -67,6 +67,7 @@ class MoveLine(Asked, frozen=True, kw_only=True):
     owner: Name
     id: LineId
     namespace: Namespace
+    dry_run: bool = False
 
 
 class MoveSession(OfSession, frozen=True, kw_only=True):
@@ -173,18 +174,21 @@ def _opens(request: AuthorisedRequest, line: SealedLine) -> bool:
 
 
 def move(request: AuthorisedRequest, asked: MoveLine) -> Outcome:
-    ctx, changes = request.ctx, Changes()
-    line, _ = ctx.find(asked.id)
+    lines, changes = _moving_line(request, asked), Changes()
+    relocate.relocate(request.ctx, lines, asked.namespace, changes)
+    return _erased(request, changes, len(lines), owner=asked.owner, line=asked.id, moved_to=asked.namespace)
+
+
+def _moving_line(request: AuthorisedRequest, asked: MoveLine) -> Sequence[SealedLine]:
+    line, _ = request.ctx.find(asked.id)
     _check_target(request, line.compartment.namespace, asked.namespace)
-    if not moves_alone(ctx, line):
+    if not moves_alone(request.ctx, line):
         raise InvalidInput(
             "this line does not move by itself",
             hint="What was said or concluded in a session moves with it. What was corrected moves with the"
             " correction.",
         )
-    lines = relocate.with_history(ctx, line)
-    relocate.relocate(ctx, lines, asked.namespace, changes)
-    return _erased(request, changes, len(lines), owner=asked.owner, line=asked.id, moved_to=asked.namespace)
+    return relocate.with_history(request.ctx, line)
 
 
 def move_session(request: AuthorisedRequest, asked: MoveSession) -> Outcome:
@@ -252,6 +256,7 @@ MOVE = operation(
     _moves,
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
     rings=True,
+    peek=_previewing(_moving_line),
 )
 MOVE_SESSION = operation(
     "inspect.move_session",

@@ -100,7 +100,8 @@ class ServerHealth(Answer, frozen=True, kw_only=True):
 
 def people(request: AuthorisedRequest, asked: People) -> Outcome:
     ctx, workspace = request.ctx, request.ctx.scope.workspace
-    names = [entry.name for entry in ctx.tx.directory.entries(workspace, PEER, newest_first=True)]
+    entries = ctx.tx.directory.entries(workspace, PEER, newest_first=True)
+    names = [entry.name for entry in entries if directory.knows_peer(ctx, entry)]
     if len(names) <= _MOST_ORDERED:
         newest = ctx.tx.lines.newest_ids(workspace, ctx.scope.namespaces)
         names.sort(key=lambda name: newest.get(name, ""), reverse=True)
@@ -209,6 +210,13 @@ class AmendCard(Facts, frozen=True, kw_only=True):
     after: Annotated[str, Meta(max_length=10_000)] | None = None
     others: bool = False
     """Whether to change `before`, too, on every other card of the peer that has it and that the cap holds."""
+    dry_run: bool = False
+    """Only say on whose cards `before` would change."""
+
+
+class AmendedAnswer(Answer, frozen=True):
+    cards: list[str]
+    """Who keeps the cards that changed, or would."""
 
 
 class AskPerson(Asked, frozen=True, kw_only=True):
@@ -300,6 +308,18 @@ def _earlier(entry: CardEntry, entries: Sequence[CardEntry], stands: list[Stand]
         until = one.at
 
 
+def preview_amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome | None:
+    """On whose cards it would change, if that is all that was asked."""
+    if not asked.dry_run:
+        return None
+    ctx = request.ctx
+    cards_of = {name: cards.read_card(ctx, name, asked.peer) or () for name in _keepers(request, asked)}
+    found = [name for name, card in cards_of.items() if asked.before in [one.text for one in card]]
+    if asked.observer not in found:
+        raise _changed()
+    return Outcome(AmendedAnswer(found), reading(everywhere(ctx)))
+
+
 def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
     if asked.before is None and asked.after is None:
         raise InvalidInput("name the fact to change, or what is true")
@@ -308,12 +328,22 @@ def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
         check_text(asked.after, "after")
     if asked.before is None:
         directory.ensure(ctx, PEER, asked.observer, namespace=directory.namespace_for(ctx, None, None))
-    if not _amended(ctx, asked, changes):
-        raise Conflict("the card has changed meanwhile", hint="Look at the person again.")
-    for other in _observers(request, asked.peer) if asked.others and asked.before is not None else ():
-        if other.name != asked.observer:
-            _amended(ctx, replace(asked, observer=other.name), changes)
-    return Outcome(FactsAnswer([]), changes.trace())
+    amended = [
+        one for one in _keepers(request, asked) if _amended(ctx, replace(asked, observer=one), changes)
+    ]
+    if asked.observer not in amended:
+        raise _changed()
+    return Outcome(AmendedAnswer(amended), changes.trace())
+
+
+def _keepers(request: AuthorisedRequest, asked: AmendCard) -> list[str]:
+    """Whose cards may change: the observer's first."""
+    others = _observers(request, asked.peer) if asked.others and asked.before is not None else ()
+    return list(dict.fromkeys((asked.observer, *(one.name for one in others))))
+
+
+def _changed() -> Conflict:
+    return Conflict("the card has changed meanwhile", hint="Look at the person again.")
 
 
 def _amended(ctx: RequestContext, asked: AmendCard, changes: Changes) -> bool:
@@ -390,7 +420,7 @@ NAMESPACES = operation("inspect.namespaces", "list", NamespacesAnswer, namespace
 FACTS = operation(
     "inspect.facts", "get", FactsAnswer, facts, lambda rights, asked: rights.holds(asked.observer, asked.peer)
 )
-AMEND = operation("inspect.amend", "put", FactsAnswer, amend, _amends)
+AMEND = operation("inspect.amend", "put", AmendedAnswer, amend, _amends, peek=preview_amend)
 PERSON = operation(
     "inspect.person", "list", PersonAnswer, person, lambda rights, asked: rights.peer(asked.peer)
 )

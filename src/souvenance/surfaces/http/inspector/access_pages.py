@@ -83,12 +83,6 @@ def _givers(visit: Visit, tokens: Sequence[TokenAnswer]) -> list[Giver]:
     ]
 
 
-def _tops(tokens: Sequence[TokenAnswer]) -> list[Branch]:
-    """The tokens as trees."""
-    known = {one.id for one in tokens}
-    return [Branch(one, _below(one.id, tokens)) for one in tokens if one.parent not in known]
-
-
 def _below(parent: str, tokens: Sequence[TokenAnswer]) -> list[Branch]:
     return [Branch(one, _below(one.id, tokens)) for one in tokens if one.parent == parent != one.id]
 
@@ -154,7 +148,7 @@ async def revoke(visit: Visit) -> Response:
     if fields.get("sure") != "yes":
         found = await visit.call(WHAT_FALLS, WhatFalls(workspace_id=workspace, **what))
         own = visit.who.jti == what.get("jti") or visit.who.sub == what.get("sub")
-        falls = _tops(found.tokens)
+        falls = [branch for giver in _givers(visit, found.tokens) for branch in giver.below]
         return visit.page("revoke.html", what=what, workspace=workspace, found=found, falls=falls, own=own)
     await visit.call(o.REVOKE, m.Revoke(**what))
     return redirect(url("access", w=workspace))

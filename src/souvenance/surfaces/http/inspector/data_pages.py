@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -59,7 +60,6 @@ SOURCES = {
 }
 _ENDINGS = {MARKDOWN: ("zip", "application/zip"), JSON: ("json", "application/json")}
 _MOST_EXPORT_BYTES = 256 * 1024 * 1024
-_MOST_SHOWN = 8
 _CHUNK = 1024 * 1024
 
 
@@ -84,9 +84,9 @@ class DataPages:
         self._imports = Imports()
         self._threads = ThreadPoolExecutor(2, "souvenance-exports")
         self.ENDPOINTS = {
-            "GET /inspect/data": self.data,
-            "GET /inspect/data/stored": self.stored,
-            "GET /inspect/data/kinds": self.kinds,
+            "GET /inspect/data": partial(self._shown, {}),
+            "GET /inspect/data/stored": partial(self._counted, ("owner", "namespace")),
+            "GET /inspect/data/kinds": partial(self._counted, ("kind",)),
             "GET /inspect/data/imports/{id}": self.import_,
             "POST /inspect/data/export": self.export,
             "POST /inspect/data/import": self.begin_import,
@@ -99,17 +99,8 @@ class DataPages:
         self._imports.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    async def data(self, visit: Visit) -> Response:
-        return await self._shown(visit, {})
-
-    async def stored(self, visit: Visit) -> Response:
+    async def _counted(self, by: Sequence[str], visit: Visit) -> Response:
         """How much is stored. To count it takes a while, so the page comes without it first."""
-        return await self._counted(visit, ("owner", "namespace"))
-
-    async def kinds(self, visit: Visit) -> Response:
-        return await self._counted(visit, ("kind",))
-
-    async def _counted(self, visit: Visit, by: Sequence[str]) -> Response:
         asked = inspect_work.Storage(
             workspace_id=workspace_of(visit),
             owner=None if visit.is_whole else visit.who.sub,
@@ -118,12 +109,12 @@ class DataPages:
         found = await visit.ask(inspect_work.STORAGE, asked)
         counted = {one: found and _sums(found.stored, at) for at, one in enumerate(by)}
         if "hx-request" not in visit.request.headers:
-            return await self._shown(visit, counted)
+            return await self._shown(counted, visit)
         return visit.page(
             "stored.html", workspace=asked.workspace_id, whole=visit.is_whole, counted=counted, by=by
         )
 
-    async def _shown(self, visit: Visit, counted: Mapping[str, Any]) -> Response:
+    async def _shown(self, counted: Mapping[str, Any], visit: Visit) -> Response:
         workspace = workspace_of(visit)
         workspaces, names = await asyncio.gather(workspaces_of(visit), names_of(visit, workspace))
         return visit.page(
@@ -274,15 +265,10 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 def _sums(stored: Iterable[inspect_work.Stored], at: int) -> list[tuple[str, int, int]]:
-    """Lines and bytes by the name at that place, the most first; the rest together."""
+    """Lines and bytes by the name at that place, the most first."""
     lines: Counter[str] = Counter()
     size: Counter[str] = Counter()
     for one in stored:
         lines[one.names[at]] += one.lines
         size[one.names[at]] += one.bytes
-    ranked = [(name, count, size[name]) for name, count in lines.most_common()]
-    rest = ranked[_MOST_SHOWN:]
-    if not rest:
-        return ranked
-    together = (f"{len(rest)} more", sum(one[1] for one in rest), sum(one[2] for one in rest))
-    return [*ranked[:_MOST_SHOWN], together]
+    return [(name, count, size[name]) for name, count in lines.most_common()]

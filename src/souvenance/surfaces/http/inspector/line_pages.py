@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from itertools import groupby
 
 from starlette.responses import Response
 
 from souvenance.domain.line import CONCLUSIONS, DIGESTS, DOCUMENT, MESSAGE, RELAYED
-from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.trust import KINDS
 from souvenance.gate import inspect_forget, inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import RowInWords, in_words
 from souvenance.surfaces.http.inspector.places import (
-    forgotten,
+    forget,
     home_of,
+    move,
     readers_of,
     workspace_of,
     workspaces_of,
@@ -118,32 +119,17 @@ async def correct_line(visit: Visit) -> Response:
 
 
 async def move_line(visit: Visit) -> Response:
-    """Store the line in the other namespace, and forget it here."""
-    fields = await visit.form()
     workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
-    target = valid_namespace(fields.get("namespace", "").strip())
-    asked = inspect_forget.MoveLine(workspace_id=workspace, owner=owner, id=line_id, namespace=target)
-    answer = await visit.call(inspect_forget.MOVE, asked)
-    return visit.page(
-        "forgotten.html", answer=answer, moved_to=target, back=url(workspace, "lines", owner, line_id)
-    )
+    asked = partial(inspect_forget.MoveLine, workspace_id=workspace, owner=owner, id=line_id)
+    return await move(visit, inspect_forget.MOVE, asked, url(workspace, "lines", owner, line_id))
 
 
 async def forget_line(visit: Visit) -> Response:
-    """Shows what goes; with the form's consent, deletes it and gives the receipt."""
-    fields = await visit.form()
+    """Afterwards the page that lists the owner's notes follows, or, where there is none, the people."""
     workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
-    sure = fields.get("sure") == "yes"
-    asked = m.Forget(id=line_id, owner=owner, dry_run=not sure)
-    if sure:
-        return await forgotten(visit, o.FORGET, asked, _list_of(visit, workspace, owner), workspace)
-    answer = await visit.call(o.FORGET, asked, workspace)
-    return visit.page("forget_line.html", line=line_id, owner=owner, workspace=workspace, answer=answer)
-
-
-def _list_of(visit: Visit, workspace: str, owner: str) -> str:
-    """The page that lists the owner's notes, or, where there is none, the people."""
-    return url("notes", w=workspace) if owner == visit.who.sub else url(w=workspace)
+    asked, keep = m.Forget(id=line_id, owner=owner), url(workspace, "lines", owner, line_id)
+    after = url(*(("notes",) if owner == visit.who.sub else ()), w=workspace)
+    return await forget(visit, o.FORGET, asked, "this note", keep, after, workspace)
 
 
 async def receipt(visit: Visit) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from souvenance.gate import inspect_forget, inspect_lines, inspect_search, inspection
@@ -80,7 +81,7 @@ async def person(visit: Visit) -> Response:
 
 
 async def change_card(visit: Visit) -> Response:
-    """Add, correct, pin or take off one fact."""
+    """Add or pin one fact. Correct it or take it off, once what goes was shown."""
     fields = await visit.form()
     workspace, peer = workspace_of(visit), visit.path["peer"]
     observer = fields.get("observer") or peer
@@ -92,8 +93,12 @@ async def change_card(visit: Visit) -> Response:
         after=fields.get("after", "").strip() or None,
         others=fields.get("others") == "yes",
     )
-    await visit.call(inspection.AMEND, changed)
-    return redirect(_page_of(workspace, peer, observer))
+    page, sure = _page_of(workspace, peer, observer), fields.get("sure") == "yes"
+    asks = changed.before not in (None, changed.after) and not sure
+    answer = await visit.call(inspection.AMEND, replace(changed, dry_run=asks))
+    if asks:
+        return visit.page("correct_fact.html", peer=peer, changed=changed, cards=answer.cards, keep=page)
+    return redirect(page)
 
 
 def _page_of(workspace: str, peer: str, observer: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 from starlette.responses import Response
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.domain.names import namespace as valid_namespace
 from souvenance.gate import messages as m
 from souvenance.gate import sign_ins
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
@@ -54,25 +56,35 @@ async def sign_ins_of(visit: Visit) -> list[Any] | None:
     return None if found is None else found.sign_ins
 
 
-async def forgotten(
-    visit: Visit, operation: Operation, asked: m.Request, back: str, workspace: str | None = None
-) -> Response:
-    """Delete what is asked for, and show the receipt."""
-    answer = await visit.call(operation, asked, workspace)
-    return visit.page("forgotten.html", answer=answer, moved_to=None, back=back)
-
-
 async def forget(
-    visit: Visit, operation: Operation, asked: m.Request, what: str, keep: str, after: str | None = None
+    visit: Visit,
+    operation: Operation,
+    asked: m.Request,
+    what: str,
+    keep: str,
+    after: str | None = None,
+    workspace: str | None = None,
 ) -> Response:
     """Show what goes; with the form's consent, delete it, and show the receipt.
 
     `what` says it in words. `keep` is the page to go back to, `after` the one that follows, if another."""
+    sure = (await visit.form()).get("sure") == "yes"
+    answer = await visit.call(operation, replace(asked, dry_run=not sure), workspace)
+    if sure:
+        return visit.page("forgotten.html", answer=answer, moved_to=None, back=after or keep)
+    return visit.page("forget.html", gone=answer, what=what, keep=keep)
+
+
+async def move(
+    visit: Visit, operation: Operation, asked: Callable[..., m.Request], page: str, session: str | None = None
+) -> Response:
+    """Show what moves and what goes; with the form's consent, move it, and show the receipt."""
     fields = await visit.form()
-    if fields.get("sure") == "yes":
-        return await forgotten(visit, operation, asked, after or keep)
-    gone = await visit.call(operation, replace(asked, dry_run=True))
-    return visit.page("forget.html", gone=gone, what=what, keep=keep)
+    target, sure = valid_namespace(fields.get("namespace", "").strip()), fields.get("sure") == "yes"
+    answer = await visit.call(operation, asked(namespace=target, dry_run=not sure))
+    if sure:
+        return visit.page("forgotten.html", answer=answer, moved_to=target, back=page)
+    return visit.page("move.html", moves=answer, to=target, session=session, keep=page)
 
 
 async def readers_of(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
-from souvenance.domain.names import namespace as valid_namespace
 from souvenance.gate import inspect_forget, inspect_lines
 from souvenance.gate.conversation.context import SUMMARIES, Summaries
 from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
-from souvenance.surfaces.http.inspector.places import forget, workspace_of
+from souvenance.gate.inspect_forget import FORGET_FROM, FORGET_MESSAGE
+from souvenance.gate.operation import Operation
+from souvenance.surfaces.http.inspector.places import forget, move, workspace_of
 from souvenance.surfaces.http.inspector.visit import Visit, url
 
 _SHOWN = 50
@@ -49,25 +51,11 @@ def _beside(conclusions: Iterable[Any]) -> dict[str, list[Any]]:
     return beside
 
 
-async def forget_message(visit: Visit) -> Response:
-    asked, page = _message_of(visit)
-    return await forget(
-        visit, inspect_forget.FORGET_MESSAGE, inspect_forget.ForgetMessage(**asked), "this message", page
-    )
-
-
-async def forget_from(visit: Visit) -> Response:
-    asked, page = _message_of(visit)
-    return await forget(
-        visit, inspect_forget.FORGET_FROM, inspect_forget.ForgetFrom(**asked), "from here on", page
-    )
-
-
-def _message_of(visit: Visit) -> tuple[dict[str, Any], str]:
-    """Which message it is about, and the page of its session."""
+async def _forget(operation: Operation, what: str, visit: Visit) -> Response:
+    """A message, or also what comes after it."""
     workspace, name = workspace_of(visit), visit.path["session"]
-    asked = {"workspace_id": workspace, "session_id": name, "message_id": visit.path["id"]}
-    return asked, url(workspace, "sessions", name)
+    asked = operation.request(workspace_id=workspace, session_id=name, message_id=visit.path["id"])
+    return await forget(visit, operation, asked, what, url(workspace, "sessions", name))
 
 
 async def forget_session(visit: Visit) -> Response:
@@ -78,17 +66,9 @@ async def forget_session(visit: Visit) -> Response:
 
 
 async def move_session(visit: Visit) -> Response:
-    """Shows what moves and what goes; with the form's consent, moves it."""
-    fields = await visit.form()
     workspace, name = workspace_of(visit), visit.path["session"]
-    target, sure = valid_namespace(fields.get("namespace", "").strip()), fields.get("sure") == "yes"
-    asked = inspect_forget.MoveSession(
-        workspace_id=workspace, session_id=name, namespace=target, dry_run=not sure
-    )
-    answer, page = await visit.call(inspect_forget.MOVE_SESSION, asked), url(workspace, "sessions", name)
-    if sure:
-        return visit.page("forgotten.html", answer=answer, moved_to=target, back=page)
-    return visit.page("move_session.html", moves=answer, to=target, session=name, keep=page)
+    asked = partial(inspect_forget.MoveSession, workspace_id=workspace, session_id=name)
+    return await move(visit, inspect_forget.MOVE_SESSION, asked, url(workspace, "sessions", name), name)
 
 
 _SESSION = "/inspect/{workspace}/sessions/{session}"
@@ -96,6 +76,6 @@ ENDPOINTS = {
     f"GET {_SESSION}": session,
     f"POST {_SESSION}/forget": forget_session,
     f"POST {_SESSION}/move": move_session,
-    f"POST {_SESSION}/messages/{{id}}/forget": forget_message,
-    f"POST {_SESSION}/messages/{{id}}/forget-from": forget_from,
+    f"POST {_SESSION}/messages/{{id}}/forget": partial(_forget, FORGET_MESSAGE, "this message"),
+    f"POST {_SESSION}/messages/{{id}}/forget-from": partial(_forget, FORGET_FROM, "from here on"),
 }
