@@ -170,10 +170,16 @@ print(chat.remember(pathlib.Path(home), int(lines), int(people), settings))
 """
 
 
+def package_of(tree: Path) -> str:
+    """The name of the package that a checkout holds."""
+    [package] = (init.parent.name for init in (tree / "src").glob("*/__init__.py"))
+    return package
+
+
 @contextmanager
 def other_door(tree: Path, model: int, lines: int, people: int, embedder: str) -> Iterator[Side]:
     """The way through the door of another checkout."""
-    [package] = (init.parent.name for init in (tree / "src").glob("*/__init__.py"))
+    package = package_of(tree)
     prefix = package.upper()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
     environment = {**kept, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'bench'}"}

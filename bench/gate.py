@@ -17,7 +17,6 @@ question joined by OR, the text unsealed. Every get of ours includes its audit r
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import random
@@ -26,8 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -36,6 +34,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import souvenance
+from gate_worker import Step, Text, post, serving
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_verifier import Credentials
@@ -44,10 +43,6 @@ PUT_MOST = 3.0
 GET_MOST_MS = 15.0
 DOOR_MOST = 2.0
 UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
-
-COMMON = "the to and a of in i is that it was for you on with my me at"
-
-Step = Callable[[], object]
 
 
 @dataclass
@@ -69,35 +64,6 @@ class Figures:
     def told(self, name: str) -> str:
         low, high = min(self.rounds[name]) * 1e6, max(self.rounds[name]) * 1e6
         return f"{self.us(name):10.1f} µs  ({low:.1f} to {high:.1f})"
-
-
-class Text:
-    """Sentences and questions over a made vocabulary with Zipf's frequencies."""
-
-    def __init__(self, seed: int, words: int = 20_000) -> None:
-        self._random = random.Random(seed)
-        common = COMMON.split()
-        letters = "bcdfghklmnprstvw"
-        made = {
-            "".join(self._random.choice(letters) + self._random.choice("aeiou") for _ in range(size))
-            for size in (2, 3, 4)
-            for _ in range(words // 2)
-        }
-        self._words = common + sorted(made, key=lambda word: (len(word), word))[: words - len(common)]
-        self._weights = [1 / (rank + 2) for rank in range(len(self._words))]
-        self._cumulative: list[float] = []
-        total = 0.0
-        for weight in self._weights:
-            total += weight
-            self._cumulative.append(total)
-
-    def sentence(self, words: int = 24) -> str:
-        return " ".join(self._random.choices(self._words, cum_weights=self._cumulative, k=words))
-
-    def question(self, about: str) -> str:
-        """Some words of a stored sentence among common ones, as people ask."""
-        known = self._random.sample(about.split(), 4)
-        return f"what did {' '.join(known)} the {self.sentence(2)}"
 
 
 def in_turns(figures: Figures, calls: int, **sides: Callable[[], Step]) -> None:
@@ -140,8 +106,8 @@ class Sides:
         self.database.close()
         self.installation.close()
 
-    def gate_put(self, namespace: str = "work") -> Step:
-        request = m.Put(self.text.sentence(), namespace)
+    def gate_put(self) -> Step:
+        request = m.Put(self.text.sentence(), "work")
         return lambda: self.installation.gate.call(o.PUT, self.credentials, request)
 
     def bare_insert(self) -> Step:
@@ -265,33 +231,6 @@ uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(s
 """
 
 
-@contextmanager
-def serving(command: list[str]) -> Iterator[http.client.HTTPConnection]:
-    environment = {**os.environ, **UNLIMITED}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdout is not None
-        port = int(server.stdout.readline().rsplit(":", 1)[1])
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        try:
-            yield connection
-        finally:
-            connection.close()
-            server.terminate()
-
-
-def post(connection: http.client.HTTPConnection, path: str, body: object, token: str = "") -> Step:
-    encoded = json.dumps(body)
-    headers = {"content-type": "application/json", "authorization": f"Bearer {token}"}
-
-    def step() -> None:
-        connection.request("POST", path, encoded, headers)
-        response = connection.getresponse()
-        answer = response.read()
-        assert response.status in (200, 201), answer
-
-    return step
-
-
 def measure_door(figures: Figures, rounds: int, folder: Path) -> None:
     sides, served = (Sides(folder / name, seed=3) for name in ("here", "served"))
     for one in (sides, served):
@@ -299,7 +238,7 @@ def measure_door(figures: Figures, rounds: int, folder: Path) -> None:
     served.close()
     home, token = str(served.installation.settings.home), served.installation.owner_cap
     serve = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", home]
-    with serving(serve) as door, serving([sys.executable, "-c", EMPTY_APP]) as empty:
+    with serving(serve, **UNLIMITED) as door, serving([sys.executable, "-c", EMPTY_APP]) as empty:
         sides_of_door: dict[str, Callable[[], Step]] = {
             "http_put": lambda: post(
                 door, "/v1/memory/put", {"text": sides.text.sentence(), "namespace": "work"}, token

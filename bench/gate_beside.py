@@ -1,9 +1,10 @@
 """Put, get and what the chat door adds, in this tree beside another one, in one run.
 
-Method. Each tree has processes of its own for each measurement, which run that tree's copy of this file and
-stay until the end. They are asked in turns, a small batch each, now the one first and now
-the other, so that whatever the machine is doing hits both. A round is the median of a side's batches; a ratio
-is taken round by round, and is the median of those. What the chat door adds is measured as `chat.py` does it.
+Method. Each tree has a process of its own for each measurement. It runs this tree's `gate_worker.py` on the
+package of that tree, whatever its name is, and stays until the end. They are asked in turns, a small batch
+each, now the one first and now the other, so that whatever the machine is doing hits both. A round is the
+median of a side's batches; a ratio is taken round by round, and is the median of those. What the chat door
+adds is measured as `chat.py` does it.
 """
 
 from __future__ import annotations
@@ -12,15 +13,13 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
 
 from chat import measure as measure_chat
-from gate import Sides, post, serving
+from chat import package_of
 from machine import Machine
 
 MOST = 1.10
@@ -43,28 +42,6 @@ on a machine that is busy."""
 JUDGED = tuple(name for name in CALLS if name != "get_after_put")
 """A get right after a put may cost more than before: it finds what was put."""
 
-Batch = Callable[[int], float]
-"""Makes so many calls; the median of what they took, in seconds."""
-
-
-def _timed(
-    prepare: Callable[[], Callable[[], object]],
-    before: Callable[[], object] | None = None,
-    clock: Callable[[], float] = perf_counter,
-) -> Batch:
-    def batch(calls: int) -> float:
-        taken = []
-        for _ in range(calls):
-            if before is not None:
-                before()
-            step = prepare()
-            began = clock()
-            step()
-            taken.append(clock() - began)
-        return median(taken)
-
-    return batch
-
 
 def _chat(other: Path, embedder: str, lines: int, rounds: int) -> list[tuple[float, float]]:
     """What the chat doors of this tree and the other add, round by round."""
@@ -75,63 +52,15 @@ def _chat(other: Path, embedder: str, lines: int, rounds: int) -> list[tuple[flo
     ]
 
 
-@contextmanager
-def _in_process(name: str, embedder: str, lines: int) -> Iterator[Batch]:
-    with tempfile.TemporaryDirectory() as folder, closing(_sides(folder, name, embedder, lines)) as sides:
-        before = (lambda: sides.gate_put("notes")()) if name == "get_after_put" else None
-        clock = process_time if name.endswith("_cpu") else perf_counter
-        yield _timed(sides.gate_put if name.startswith("put") else sides.gate_get, before, clock)
-
-
-@contextmanager
-def _over_http(name: str, embedder: str, lines: int) -> Iterator[Batch]:
-    os.environ["SOUVENANCE_EMBEDDER"] = embedder
-    with tempfile.TemporaryDirectory() as folder, closing(_sides(folder, name, embedder, lines)) as sides:
-        home, token = str(sides.installation.settings.home), sides.installation.owner_cap
-        with serving([sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", home]) as door:
-
-            def prepare() -> Callable[[], object]:
-                if name == "http_put":
-                    body = {"text": sides.text.sentence(), "namespace": "work"}
-                    return post(door, "/v1/memory/put", body, token)
-                return post(
-                    door, "/v1/memory/get", {"query": sides.question(), "namespaces": ["notes"]}, token
-                )
-
-            def batch(calls: int) -> float:
-                door.close()  # A server ends a connection that rested for long.
-                prepare()()
-                return _timed(prepare)(calls)
-
-            yield batch
-
-
-def _sides(folder: str, name: str, embedder: str, lines: int) -> Sides:
-    sides = Sides(Path(folder), 3, SOUVENANCE_EMBEDDER=embedder)
-    sides.grow(1 if name.startswith(("put", "http_put")) else lines)
-    return sides
-
-
-def _measurement(name: str, embedder: str, lines: int) -> AbstractContextManager[Batch]:
-    return (_over_http if name.startswith("http") else _in_process)(name, embedder, lines)
-
-
-def work(name: str, embedder: str, lines: str) -> None:
-    """Measure a batch for each line on standard input, until there is none."""
-    with _measurement(name, embedder, int(lines)) as batch:
-        batch(3)
-        print("ready", flush=True)
-        for line in sys.stdin:
-            print(batch(int(line)), flush=True)
-
-
 class Worker:
     """A process that measures one thing in one tree."""
 
     def __init__(self, tree: Path, name: str, embedder: str, lines: int) -> None:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("SOUVENANCE_")}
+        package = package_of(tree)
+        prefix = f"{package.upper()}_"
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(prefix)}
         self._process = subprocess.Popen(
-            [sys.executable, str(tree / "bench" / "gate_beside.py"), name, embedder, str(lines)],
+            [sys.executable, str(HERE / "gate_worker.py"), package, name, embedder, str(lines)],
             env={**environment, "PYTHONPATH": str(tree / "src")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -203,7 +132,3 @@ def compare(
     if report is not None:
         report.write_text(json.dumps(found, indent=1), encoding="utf-8")
     return 0 if met else 1
-
-
-if __name__ == "__main__":
-    work(*sys.argv[1:4])
