@@ -6,10 +6,4 @@ a profile. A host loads them under a name of its own; what must exist once in a 
 `souvenance.plugin`.
 """
 
-
-def register(ctx: object) -> None:
-    # Other threads that ask Hermes for memory meanwhile wait for this import. At the top of the file it would
-    # leave them without memory: Hermes treats a module that is still loading as one without a provider.
-    from souvenance.plugin import register
-
-    register(ctx)
+from .cli import register as register

@@ -1,7 +1,7 @@
 # Placed by 'souvenance hermes install', which also renews and removes it.
 """What the tab and the pane ask for. The host signs people in, and serves it at /api/plugins/souvenance/."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body
 from fastapi.responses import JSONResponse
@@ -24,16 +24,6 @@ def person() -> JSONResponse:
     return _answered("person", {})
 
 
-@router.post("/recall")
-def recall(given: Annotated[dict[str, Any], Body()]) -> JSONResponse:
-    return _answered("recall", given)
-
-
-@router.post("/card")
-def card(given: Annotated[dict[str, Any], Body()]) -> JSONResponse:
-    return _answered("card", given)
-
-
-@router.post("/forget")
-def forget(given: Annotated[dict[str, Any], Body()]) -> JSONResponse:
-    return _answered("forget", given)
+@router.post("/{work}")
+def other(work: Literal["recall", "card", "forget"], given: Annotated[dict[str, Any], Body()]) -> Any:
+    return _answered(work, given)

@@ -6,6 +6,7 @@ import atexit
 import threading
 from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ with undisturbed():
 _LAST_FLUSH_SECONDS = 2.0
 _LAST_FLUSH_ELSEWHERE = 0.3
 """For a server: the end of a process waits for none that is silent."""
+
+_WHERE_AND_HOW = attrgetter(
+    "store", "url", "timeout", "host_model", "host_model_calls_per_day", "host_model_tokens_per_day"
+)
+"""Settings that a runtime is made with."""
 
 
 def register(ctx: Any) -> None:
@@ -132,15 +138,7 @@ class Runtimes:
         # A sign-in changes its token by itself; what it was given for stays.
         kept = configuration.oauth or {}
         key = (kept.get("tokenEndpoint"), kept.get("signedInAt")) if kept else configuration.api_key
-        kind = (
-            configuration.store,
-            configuration.url,
-            key,
-            configuration.timeout,
-            configuration.host_model,
-            configuration.host_model_calls_per_day,
-            configuration.host_model_tokens_per_day,
-        )
+        kind = (key, *_WHERE_AND_HOW(configuration))
         home = home_key(configuration.home)
         with self._lock:
             found = self._open.get(home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from souvenance import hermes_backends
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.setup.commands import hermes_group
 from souvenance.surfaces.cli.main import ended
@@ -29,7 +30,11 @@ def a_shell(capsys):
     """Runs a command, holds it to its exit code, and says what it printed."""
 
     def told(*arguments, exit_code=0, inspect=None):
-        code = ended(hermes_group(inspect), arguments, "souvenance hermes")
+        code = ended(
+            hermes_group(inspect, hermes_backends.carry, hermes_backends.inspector),
+            arguments,
+            "souvenance hermes",
+        )
         printed = capsys.readouterr()
         assert code == exit_code, (printed.out, printed.err)
         return printed.out if exit_code == 0 else printed.err

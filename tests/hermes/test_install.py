@@ -220,25 +220,42 @@ class TestTheInterpreterOfHermes:
     def interpreter(self, folder: Path, answer: str) -> Path:
         return self.program(folder, f"#!/bin/sh\necho '{answer}'\n", "python")
 
-    def test_one_that_has_no_souvenance_gets_the_exact_command(self, tmp_path):
-        venv = tmp_path / "its venv"
-        python = self.interpreter(venv / "bin", '{"version": null, "pip": true}')
-        (venv / "pyvenv.cfg").write_text("")
-        self.program(venv / "bin", "")
-        found = reach({"PATH": str(venv / "bin")})
+    def environment(self, folder: Path, *modules: str) -> Path:
+        """One of its own with a `hermes` in it, and of packages nothing but these modules."""
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        packages = folder / "lib" / version / "site-packages"
+        for name in ("hermes_cli/__init__.py", *modules):
+            (packages / name).parent.mkdir(parents=True, exist_ok=True)
+            (packages / name).write_text("")
+        base = Path(getattr(sys, "_base_executable", sys.executable))
+        (folder / "pyvenv.cfg").write_text(f"home = {base.parent}\ninclude-system-site-packages = false\n")
+        self.program(folder / "bin", "")
+        (folder / "bin" / "python").symlink_to(base)
+        return folder / "bin" / "python"
+
+    def advice(self, python: Path) -> str:
+        found = reach({"PATH": str(python.parent)})
         assert (found.python, found.version) == (python, None)
-        assert found.advice.endswith(f"Run: '{python}' -m pip install 'souvenance[hermes]'")
+        return found.advice.partition("Run: ")[2]
+
+    def test_one_that_has_no_souvenance_gets_the_exact_command(self, tmp_path):
+        python = self.environment(tmp_path / "its venv", "pip.py")
+        assert self.advice(python) == f"'{python}' -m pip install 'souvenance[hermes]'"
 
     def test_one_without_pip_is_served_by_uv(self, tmp_path):
-        python = self.interpreter(tmp_path / "venv" / "bin", '{"version": null, "pip": false}')
-        self.program(tmp_path / "bin", f"#!{python}\nfrom hermes_cli.main import main\n")
-        advice = reach({"PATH": str(tmp_path / "bin")}).advice
-        assert f"uv pip install --python {python} 'souvenance[hermes]'" in advice
+        python = self.environment(tmp_path)
+        assert self.advice(python) == f"uv pip install --python {python} 'souvenance[hermes]'"
+
+    @pytest.mark.parametrize("installer", ["pm/workspace.py", "hermes_cli/plugin_python_deps.py"])
+    def test_one_that_installs_what_plugins_need_is_left_to_do_so(self, tmp_path, installer):
+        """What pip adds to it, its next update drops."""
+        python = self.environment(tmp_path, "pip.py", installer)
+        assert self.advice(python) == "hermes plugins enable souvenance"
 
     @pytest.mark.parametrize("wrapper", ['#!/bin/sh\nexec "{}" "$@"\n', '#!/bin/bash\n{} "$@"\n'])
     def test_a_wrapper_leads_to_the_real_one(self, tmp_path, wrapper):
         venv = tmp_path / "venv"
-        python = self.interpreter(venv / "bin", '{"version": "0.1.0", "pip": true}')
+        python = self.interpreter(venv / "bin", '{"version": "0.1.0", "command": ""}')
         (venv / "pyvenv.cfg").write_text("")
         real = self.program(venv / "bin", "")
         self.program(tmp_path / "bin", wrapper.format(real))
@@ -246,7 +263,7 @@ class TestTheInterpreterOfHermes:
 
     def test_a_link_leads_to_the_real_one(self, tmp_path):
         venv = tmp_path / "venv"
-        python = self.interpreter(venv / "bin", '{"version": "9.9", "pip": true}')
+        python = self.interpreter(venv / "bin", '{"version": "9.9", "command": ""}')
         (venv / "pyvenv.cfg").write_text("")
         real = self.program(venv / "bin", "")
         (tmp_path / "bin").mkdir()
@@ -264,7 +281,7 @@ class TestTheInterpreterOfHermes:
         self.program(tmp_path, f"#!{sys.executable}\n")
         assert reach({"PATH": str(tmp_path)}).version == __version__
 
-    def test_where_hermes_is_not_found_the_command_is_told_anyway(self, tmp_path):
+    def test_where_hermes_is_not_found_the_next_step_is_told(self, tmp_path):
         found = reach({"PATH": str(tmp_path)})
         assert found.python is None
-        assert "pip install 'souvenance[hermes]'" in found.advice
+        assert found.advice.endswith("run: souvenance hermes install")

@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from hermes.host_fake import RecallStatus
+from hermes.newer_host import Loader, modules
 from souvenance import plugin
 
 GROUP = "hermes_agent.memory_providers"
@@ -282,13 +283,12 @@ def under_another_name(path, name):
 
 
 def test_what_the_host_reads_beside_the_entry_point_is_there_and_shares_what_a_process_has_once(
-    newer_host, entry_point
+    newer_host, entry_point, monkeypatch
 ):
+    for name in ("plugins", "plugins.memory", "plugins.memory.config_schema"):
+        monkeypatch.setitem(sys.modules, name, modules("0.21")[name])
     folder = Path(entry_point.load().__file__).parent
-    registered = []
-    context = SimpleNamespace(register_memory_provider=registered.append)
-    under_another_name(folder / "__init__.py", "_hermes_a.souvenance").register(context)
-    assert type(registered[0]) is type(plugin.provider())
+    assert type(Loader("0.21").load(folder).provider) is type(plugin.provider())
     commands = under_another_name(folder / "cli.py", "_hermes_a.souvenance_cli")
     assert callable(commands.register_cli)
     assert callable(commands.souvenance_command)

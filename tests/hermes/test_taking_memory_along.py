@@ -42,7 +42,7 @@ def told(stage, capsys):
     """Run a command as Hermes would in that profile, hold it to its exit code, and say what it printed."""
 
     def told(*arguments, exit_code=0):
-        group = hermes_group(hermes_backends.inspect, hermes_backends.carry)
+        group = hermes_group(hermes_backends.inspect, hermes_backends.carry, hermes_backends.inspector)
         code = ended(group, [*arguments, "--home", str(stage.home)], "souvenance hermes")
         printed = capsys.readouterr()
         assert code == exit_code, (printed.out, printed.err)

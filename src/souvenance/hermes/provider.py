@@ -90,11 +90,9 @@ class Provider:
 
     def is_available(self) -> bool:
         """Without memory the host goes on silently, so what is broken is logged."""
-        if self._configured().enabled:
-            return True
-        for complaint in self._switching_off():
+        for complaint in () if self._configured().enabled else self._switching_off():
             self._around.warn(complaint)
-        return False
+        return self._configured().enabled
 
     def unavailable_reason(self) -> str:
         if self._configured().enabled:

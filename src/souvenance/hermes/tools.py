@@ -325,10 +325,9 @@ def _level(configuration: Configuration, asked: str) -> Level:
     """The level that the model chose, if it may."""
     if not asked or not configuration.dialectic_dynamic:
         return configuration.dialectic_reasoning_level
-    for level in LEVELS:
-        if level == asked:
-            return level
-    raise InvalidInput(f"reasoning_level is none of {', '.join(LEVELS)}")
+    if (level := next((one for one in LEVELS if one == asked), None)) is None:
+        raise InvalidInput(f"reasoning_level is none of {', '.join(LEVELS)}")
+    return level
 
 
 def _tokens_of(answer: object) -> int:

@@ -64,8 +64,9 @@ class CommandContext:
     profile: str | None = None
     json: bool = False
     inspect: Inspect | None = None
-    carry: Carry | None = None
-    inspector: Inspector | None = None
+    carry: Any = None
+    inspector: Any = None
+    """A `Carry` and an `Inspector`."""
     shell: Callable[[], Any] | None = None
     """Makes what commands on memory itself reach it by."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -139,15 +140,14 @@ pass_command_context = click.make_pass_decorator(CommandContext, ensure=True)
 
 
 def hermes_group(
-    inspect: Inspect | None = None,
-    carry: Carry | None = None,
-    inspector: Inspector | None = None,
+    inspect: Inspect | None,
+    carry: Carry,
+    inspector: Inspector,
     shell: Callable[[], Any] | None = None,
     on_memory: Sequence[click.Command] = (),
 ) -> click.Group:
     """All the commands. `inspect` finds out how memory is; without it, status says less. `carry` moves memory
-    to another name, `inspector` links to its pages; without them, these commands are refused. Those
-    `on_memory` itself use a `shell`."""
+    to another name, `inspector` links to its pages. The commands `on_memory` itself use a `shell`."""
 
     @click.group("hermes", context_settings={"help_option_names": ["-h", "--help"]})
     @click.pass_context
@@ -309,8 +309,6 @@ def open_(command_context: CommandContext, printed: bool) -> None:
 
     A server must be running. The link works once, within a minute.
     """
-    if command_context.inspector is None:
-        raise click.UsageError("the pages can't be opened from here")
     server, link = command_context.inspector(command_context.configuration())
     opened = not printed and not command_context.json and click.launch(link) == 0
     command_context.show({"url": link}, [f"opened {address(server)} in your browser" if opened else link])
@@ -374,17 +372,11 @@ def peer(
         ai_peer=taken("aiPeer", ai) if ai is not None else before.ai_peer,
     )
     moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
-    carried = [_carried(command_context, before, old, new) for old, new in moves if old is not None]
+    carried = [command_context.carry(before, old, new) for old, new in moves if old is not None]
     led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
     if led:
         given["userPeerAliases"] = {**before.user_peer_aliases, **led}
     _change(command_context, given, carried)
-
-
-def _carried(command_context: CommandContext, configuration: Configuration, old: str, new: str) -> Carried:
-    if command_context.carry is None:
-        raise click.UsageError("nothing can be carried along from here")
-    return command_context.carry(configuration, old, new)
 
 
 @click.command("map", cls=HermesCommand)

@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from msgspec import Struct
 
 from souvenance.decoders import settled
 from souvenance.errors import Conflict
-from souvenance.extras import requirement
 from souvenance.files import replace_file, translated
 from souvenance.hermes.setup.profiles import Profile
 from souvenance.version import __version__
@@ -151,17 +149,15 @@ def _content(path: Path) -> str | None:
         return None
 
 
-_REQUIREMENT = requirement("hermes")
 _PATIENCE_SECONDS = 30
 _NAMED = re.compile(r"(?<![\w.~-])/[^\s\"']*/(?:python[\d.]*|hermes)(?![\w./-])")
 """The full path of an interpreter, or of another `hermes`, in a script."""
 _PROBE = """
-import importlib.util, json
-found = importlib.util.find_spec("souvenance")
+import importlib.util, json, runpy, sys
 version = None
-if found:
+if importlib.util.find_spec("souvenance"):
     from souvenance.version import __version__ as version
-print(json.dumps({"version": version, "pip": importlib.util.find_spec("pip") is not None}))
+print(json.dumps({"version": version, "command": runpy.run_path(sys.argv[1])["command"]()}))
 """
 
 
@@ -176,7 +172,7 @@ class ImportCheck(Struct, frozen=True):
 
 class _ProbeAnswer(Struct, frozen=True):
     version: str | None
-    pip: bool
+    command: str
 
 
 def reach(environment: Mapping[str, str]) -> ImportCheck:
@@ -186,26 +182,21 @@ def reach(environment: Mapping[str, str]) -> ImportCheck:
     if python is None and ("hermes_cli" in sys.modules or importlib.util.find_spec("hermes_cli")):
         python = Path(sys.executable)
     if python is None:
-        return ImportCheck(
-            advice="Hermes was not found on the path. Its environment must have this package: run there "
-            f"python -m pip install {shlex.quote(_REQUIREMENT)}"
-        )
+        return ImportCheck(advice="Hermes is not on the path. Once it is, run: souvenance hermes install")
     if python.parent == Path(sys.executable).parent:
         return ImportCheck(python, __version__)
     answer = _asked(python, environment)
     if answer is None:
         return ImportCheck(python, advice=f"{python} could not be asked whether it imports souvenance.")
     if answer.version is None:
-        return ImportCheck(
-            python, advice=f"Hermes can't import souvenance yet. Run: {_command(python, answer.pip)}"
-        )
+        return ImportCheck(python, advice=f"Hermes can't import souvenance yet. Run: {answer.command}")
     return ImportCheck(python, answer.version)
 
 
 def _asked(python: Path, environment: Mapping[str, str]) -> _ProbeAnswer | None:
     try:
         finished = subprocess.run(  # noqa: S603 - the interpreter that Hermes itself runs with.
-            [python, "-c", _PROBE],
+            [python, "-c", _PROBE, _PLUGIN / "cli.py"],
             cwd=os.sep,
             env=dict(environment),
             capture_output=True,
@@ -215,12 +206,6 @@ def _asked(python: Path, environment: Mapping[str, str]) -> _ProbeAnswer | None:
         return msgspec.json.decode(finished.stdout, type=settled(_ProbeAnswer))
     except (OSError, subprocess.SubprocessError, msgspec.MsgspecError):
         return None
-
-
-def _command(python: Path, has_pip: bool) -> str:
-    if has_pip:
-        return shlex.join([str(python), "-m", "pip", "install", _REQUIREMENT])
-    return shlex.join(["uv", "pip", "install", "--python", str(python), _REQUIREMENT])
 
 
 def _python_of(program: Path, hops: int = 3) -> Path | None:

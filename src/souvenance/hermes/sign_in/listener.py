@@ -105,13 +105,11 @@ class _CallbackHandler(BaseHTTPRequestHandler):
         if not self.server.expects(answer):
             self._answer(400, "Not this sign-in", "This answer belongs to no sign-in that waits here.")
             return
+        told = (400, "You are not signed in", "Go back to Hermes to see why.")
+        if "code" in answer:
+            told = (200, "You can close this tab", "Go back to Hermes to see that you are signed in.")
         try:
-            if "code" in answer:
-                self._answer(
-                    200, "You can close this tab", "Go back to Hermes to see that you are signed in."
-                )
-            else:
-                self._answer(400, "You are not signed in", "Go back to Hermes to see why.")
+            self._answer(*told)
         finally:
             # After the page: a sign-in that was refused ends the process at once.
             self.server.pass_on(answer)
