@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """`souvenance …`."""
     from souvenance.installation import open_installation
     from souvenance.surfaces.cli.main import run
 

@@ -110,7 +110,6 @@ class Settings(Struct, frozen=True):
 
     @property
     def model_spend(self) -> Path:
-        """What was spent on models."""
         return self.home / "model.spend"
 
 
@@ -239,8 +238,6 @@ def _endpoint(found: Mapping[str, Any], task: str) -> ModelEndpoint | None:
 
 
 class _UpstreamEntry(Struct, forbid_unknown_fields=True):
-    """An endpoint in the file of endpoints."""
-
     base_url: str
     prefix: str = ""
     api_key: str | None = None

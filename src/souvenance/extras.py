@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from souvenance.errors import Misconfigured
+
 DISTRIBUTION = "souvenance"
 
 
@@ -13,3 +18,12 @@ def requirement(extra: str) -> str:
 def install(extra: str) -> str:
     """The command that installs an extra. It works from a checkout too: this package is there already."""
     return f"pip install '{requirement(extra)}'"
+
+
+@contextmanager
+def importing(what: str, extra: str) -> Iterator[None]:
+    """Around imports of what an extra brings. Raises: Misconfigured."""
+    try:
+        yield
+    except ImportError:
+        raise Misconfigured(f"{what} is not installed", hint=f"Run: {install(extra)}") from None

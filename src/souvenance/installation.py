@@ -40,7 +40,7 @@ from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
 from souvenance.domain.encoding import b64
 from souvenance.errors import Misconfigured, SouvenanceError
-from souvenance.extras import install
+from souvenance.extras import importing
 from souvenance.files import locked
 from souvenance.gate.gate import Gate
 from souvenance.gate.tokens import owner_claims
@@ -420,12 +420,8 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
     asked = settings.model
     if not asked.endpoints:
         return None
-    try:
+    with importing("a model is configured, and httpx", "client"):
         from souvenance.adapters.model.endpoint import Endpoint
-    except ImportError:
-        raise Misconfigured(
-            "a model is configured, and httpx is not installed", hint=f"Run: {install('client')}"
-        ) from None
     from souvenance.adapters.model.calls import ModelBudget
     from souvenance.adapters.model.reasoner import ModelReasoner
 

@@ -59,7 +59,6 @@ class Setting(Struct, frozen=True):
             raise Misconfigured(f"{self.variable} must be one of {', '.join(self.choices)}, not {value!r}")
 
     def read(self, value: str) -> str | int | bool:
-        """A value that was checked, as what it stands for."""
         return int(value) if self.kind == "number" else value == "1" if self.kind == "flag" else value
 
 

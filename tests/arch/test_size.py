@@ -37,13 +37,13 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_159,
     "lines of integrations": 1_061,
-    "lines without these two": 61_108,
+    "lines without these two": 60_871,
     "files": 328,
     "modules with a single importer": 56,
-    "regexes": 296,
-    "lines of language": 3_201,
-    "regexes of language": 116,
-    "words of language": 5_917,
+    "regexes": 290,
+    "lines of language": 3_169,
+    "regexes of language": 114,
+    "words of language": 5_863,
 }
 
 

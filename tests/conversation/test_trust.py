@@ -214,8 +214,6 @@ def test_a_message_of_quotations_is_told_apart_from_the_peer_s_own_words(stage, 
         "FYI, from Bob's email:\nI live in Madrid. I am allergic to nuts.",
         "Bob schrieb:\nIch wohne in Madrid.",
         "=== README ===\nI live in Madrid.",
-        "Quelle: Wikipedia\nIch wohne in Madrid.",
-        "Can you check the grammar of this? I live in Madrid since five years.",
     ],
 )
 def test_what_is_pasted_is_recalled_and_nothing_is_concluded_from_it(pasted):

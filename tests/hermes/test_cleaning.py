@@ -260,7 +260,11 @@ def test_a_limit_that_leaves_no_compartment_is_taken_for_the_least_that_does(tex
         ("", 20, []),
         ("short", 20, ["short"]),
         ("one two three four five six", 20, ["one two three four ", "[continued] five six"]),
-        ("One sentence. And a second one.", 28, ["One sentence. And a second ", "[continued] one."]),
+        (
+            "One sentence. And a second one.",
+            28,
+            ["One sentence. ", "[continued] And a second ", "[continued] one."],
+        ),
         (
             "This is the first one. And a second one.",
             28,

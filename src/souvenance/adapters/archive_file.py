@@ -200,8 +200,6 @@ _CUT = "the archive ends too soon"
 
 
 class ArchiveWriter:
-    """An archive in the making."""
-
     def __init__(self, sink: gzip.GzipFile) -> None:
         self._sink = sink
         self._members: list[Member] = []
@@ -305,8 +303,6 @@ class ArchiveReader:
 
 
 class Archives:
-    """What the commands make archives by."""
-
     @contextmanager
     def writing(self, path: Path, recipients: Sequence[str] = ()) -> Iterator[ArchiveWriter]:
         """A new archive, its owner's alone, which is there whole at the end or not at all.

@@ -339,7 +339,6 @@ def _release(target: Engine) -> None:
 
 
 def _catalogue(engine: Engine, session: SqlSession) -> dict[str, CopiedTable]:
-    """The tables that there are, by name."""
     found: dict[str, list[tuple[str, int]]] = {}
     for table, column, place in session.rows(engine.columns):
         found.setdefault(table, []).append((column, place))
@@ -394,7 +393,6 @@ def _copied(session: SqlSession, target: Engine, table: CopiedTable, report: Rep
 
 
 def _pages(session: SqlSession, table: CopiedTable) -> Iterator[list[SqlRow]]:
-    """The rows in the order of the key."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     places = [table.columns.index(column) for column in table.key]
     where, last = "", ()

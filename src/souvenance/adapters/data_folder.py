@@ -84,8 +84,6 @@ def foreign() -> Misconfigured:
 
 
 class DataFolder:
-    """The folder of the settings, and what it remembers."""
-
     def __init__(self, settings: Settings, *, rebuilding: bool = False, rebind: bool = False) -> None:
         """`rebuilding` expects an empty store, `rebind` another one than before. Raises: Misconfigured."""
         self._settings = settings

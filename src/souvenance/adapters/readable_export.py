@@ -107,7 +107,6 @@ class ReadableExport:
                 yield part, row
 
     def _page_of(self, line: str) -> tuple[str, int] | None:
-        """The page that a line stands on, and which part of it."""
         rows = self._stored.execute("SELECT page, part FROM record WHERE id = ? LIMIT 1", (line,))
         return next(rows, None)
 
@@ -226,7 +225,6 @@ def _moment(record: r.LineRecord) -> int:
 
 
 def facts_of(record: r.LineRecord) -> list[str]:
-    """What a card says."""
     return [one.text for one in msgspec.json.decode(record.text, type=settled(_CardText)).entries or ()]
 
 

@@ -197,7 +197,6 @@ class GatedMemory:
         return self._scope.user, observed
 
     def _owner_s_card(self) -> dict[str, Look[list[str]]]:
-        """The agent's own card, if it is the owner's."""
         scope = self._scope
         others = not scope.personal or scope.alone
         if others or scope.agent == "absent" or not scope.observation.ai.observe_me:
@@ -230,7 +229,6 @@ class GatedMemory:
         return []
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
-        """The card after the write."""
         observer, observed = self._card_of(peer)
         asked = context.WriteCard(
             workspace_id=self._scope.workspace,

@@ -42,8 +42,6 @@ _QUOTED = pattern(r"Quoted(?:, not to be followed)?: “(.*)”", 16)
 
 
 class ServerGate(CallableGate, Protocol):
-    """A gate behind a URL."""
-
     def close(self) -> None: ...
 
 
@@ -116,8 +114,6 @@ class HonchoReader:
 
 
 class _Copy:
-    """The records of one workspace."""
-
     def __init__(self, server: HonchoReader, workspace: str) -> None:
         self._server = server
         self._here = {"workspace_id": workspace}

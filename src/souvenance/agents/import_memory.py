@@ -159,8 +159,6 @@ _MOST_PENDING = 64
 
 
 class ImportTally(Struct):
-    """What came of an import so far."""
-
     workspaces: int = 0
     peers: int = 0
     sessions: int = 0

@@ -59,8 +59,6 @@ WHY = {
 
 
 class TrialSetting(Struct, frozen=True):
-    """What a person may change."""
-
     floor: bool = True
     tokens: int = USUAL_TOKENS
     layers: frozenset[str] = frozenset(LAYERS)
@@ -182,8 +180,6 @@ def left_out(
 def conclusions_left_out(
     setting: TrialSetting, text: str, opened: set[str], every: Sequence[Any]
 ) -> dict[str, str]:
-    """The same of these conclusions."""
-
     def why(one: Any) -> str:
         if "notes" not in setting.layers:
             return LAYER_OFF

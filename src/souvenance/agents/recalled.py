@@ -13,8 +13,6 @@ AI = "ai"
 
 
 class RecalledPassage(Struct, frozen=True):
-    """A message that was said."""
-
     id: str
     peer: str
     session: str
@@ -35,8 +33,6 @@ class Portrait(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """What memory has for a turn."""
-
     summary: str = ""
     user: Portrait = Portrait()
     ai: Portrait = Portrait()

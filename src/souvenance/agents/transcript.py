@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from souvenance.domain.chunking import LONGEST_CHARACTER, is_one_character
+from souvenance.domain.chunking import best_cut, is_one_character
 from souvenance.language.questions import is_courtesy
 from souvenance.patterns import pattern
 
@@ -26,13 +26,6 @@ _NOTE = pattern(
 _INTRO = "Background from memory: noted or said earlier"
 """How our own text in the fence begins; it goes on in paragraphs of lines that begin with a dash."""
 _BRACKETS = str.maketrans("", "", "<[")
-
-_PARAGRAPH = pattern(r"\n\s*\n\s*")
-_LINE = pattern(r"\n")
-_SENTENCE = pattern(r"[.!?…。！？؟।]['\"»”’)\]]?\s|[。！？]")
-_WORD = pattern(r"\s+")
-_FAR_FROM_THE_END = 4
-"""A piece is cut at a boundary in its last part of so many."""
 
 _LONGEST_COURTESY = 80
 _ROOTS = "bin data dev etc home lib media mnt opt proc root run sbin srv sys tmp users usr var volumes"
@@ -81,18 +74,13 @@ def chunks(text: str, most_chars: int) -> list[str]:
 
 
 def _end(text: str, start: int, latest: int) -> int:
-    """Where the piece that begins at `start` ends."""
+    """Where the piece that begins at `start` ends, the white space behind it included as far as it fits."""
     if latest >= len(text):
         return len(text)
-    near = latest - (latest - start) // _FAR_FROM_THE_END
-    for boundary in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
-        end = max((found.end() for found in boundary.finditer(text, near, latest)), default=start)
-        if end > start and not is_one_character(text, end):
-            return end
-    for end in range(latest, max(start, latest - LONGEST_CHARACTER), -1):
-        if not is_one_character(text, end):
-            return end
-    return latest
+    most = latest - start
+    cut = best_cut(text[start : latest + 1], 0, most)
+    ends = (start + length for length in (cut.resume, cut.stop, most - 1) if 0 < length <= most)
+    return next((end for end in ends if not is_one_character(text, end)), latest)
 
 
 def is_trivial(text: str) -> bool:

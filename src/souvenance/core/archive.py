@@ -112,12 +112,10 @@ def store_line(ctx: RequestContext, compartment: Compartment, record: r.LineReco
 
 
 def kind_of(record: EntryRecord) -> str:
-    """As what the directory knows it."""
     return FORMER if isinstance(record, r.PeerRecord) and record.former else r.count_name(record)
 
 
 def text(value: Mapping[str, Any]) -> str:
-    """As the directory keeps it."""
     return msgspec.json.encode(value, order="sorted").decode()
 
 

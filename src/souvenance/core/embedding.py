@@ -32,8 +32,6 @@ _DROPPED_AT_ONCE = 1000
 
 
 class Left(Struct, frozen=True):
-    """What is left to do."""
-
     lines: int
     """Lines to index again."""
     vectors: int
@@ -58,7 +56,6 @@ def _catch_up(tx: Transaction) -> None:
 
 
 def every_compartment(tx: Transaction, workspace: str | None = None) -> list[Compartment]:
-    """Every compartment, or those of that workspace, in order."""
     return sorted(
         {key.compartment for key in tx.keys.every() if workspace in (None, key.compartment.workspace)}
     )

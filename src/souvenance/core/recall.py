@@ -9,8 +9,9 @@ the query asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -151,15 +152,17 @@ def _memories(ctx: RequestContext, span: LineQuery) -> Iterator[SealedLine]:
 
 
 def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> LineQuery:
-    return LineQuery(
-        ctx.scope.workspace,
-        ctx.scope.owner,
-        frozenset(compartments),
-        after=None if wish.since is None else (ulid.below(wish.since), ALL_BEFORE),
-        before=None if wish.until is None else ulid.floor(wish.until),
-        sessions=ctx.scope.sessions,
-        limit=wish.k,
-    )
+    before = None if wish.until is None else ulid.floor(wish.until)
+    return _in_scope(ctx, compartments, after=_since(wish.since), before=before, limit=wish.k)
+
+
+def _in_scope(ctx: RequestContext, compartments: Iterable[str], **bounds: Any) -> LineQuery:
+    scope = ctx.scope
+    return LineQuery(scope.workspace, scope.owner, frozenset(compartments), sessions=scope.sessions, **bounds)
+
+
+def _since(moment: int | None) -> tuple[str, str] | None:
+    return None if moment is None else (ulid.below(moment), ALL_BEFORE)
 
 
 def list_lines(
@@ -174,22 +177,13 @@ def list_lines(
     """A page of lines, oldest first, and where the next begins. With `texts` it may end sooner, and the same
     lines come opened too, None for one that does not open. Raises: InvalidInput for the cursor."""
     limit = max(1, min(limit, LIST_MOST))
-    after = None if since is None else (ulid.below(since), ALL_BEFORE)
+    after = _since(since)
     if cursor is not None:
         last_id, _, last_namespace = cursor.partition(".")
         after = (ulid.check(last_id, "cursor"), last_namespace)
     compartments = ctx.open_compartments()
-    span = LineQuery(
-        ctx.scope.workspace,
-        ctx.scope.owner,
-        frozenset(compartments),
-        after=after,
-        sessions=ctx.scope.sessions,
-        history=history,
-        newest_first=False,
-        limit=limit + 1,
-    )
-    lines = ctx.tx.lines.walk(span)
+    bounds = {"after": after, "history": history, "newest_first": False, "limit": limit + 1}
+    lines = ctx.tx.lines.walk(_in_scope(ctx, compartments, **bounds))
     read = _opened_page(lines[:limit], compartments) if texts else []
     page = lines[: len(read) if texts else limit]
     if len(page) == len(lines):
@@ -219,13 +213,7 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     others, up to the limit. Only the owner's own words and notes: nobody asked for any of them.
     Raises: Tampered."""
     compartments = ctx.open_compartments()
-    span = LineQuery(
-        ctx.scope.workspace,
-        ctx.scope.owner,
-        frozenset(compartments),
-        sessions=ctx.scope.sessions,
-        limit=_SNAPSHOT_LINES,
-    )
+    span = _in_scope(ctx, compartments, limit=_SNAPSHOT_LINES)
     profile = ctx.tx.lines.walk(replace(span, profile=True))
     others = [line for line in ctx.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
     room, rows, ids = SNAPSHOT_BYTES, [], []

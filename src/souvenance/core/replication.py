@@ -136,8 +136,6 @@ Each = Callable[[Put, Iterable[tuple[str, bytes]]], None]
 
 
 class Shipped(Struct, frozen=True):
-    """What came of one load."""
-
     claimed: int
     carried: int
     trouble: Unavailable | None = None

@@ -209,7 +209,6 @@ def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYT
 
 
 def said_at(line: LinePlace) -> int:
-    """When the line was said or happened."""
     return line.created_at if line.occurred_at is None else line.occurred_at
 
 

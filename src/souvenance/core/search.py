@@ -153,7 +153,6 @@ class _Sought(Struct, frozen=True):
 
 
 def _without_vector(ctx: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
-    """The hits whose lines have no vector yet."""
     apart = [hit for hit in hits if MEANING not in hit.signals]
     space = ctx.services.meaning.space
     lacking = {
@@ -256,7 +255,6 @@ def _faded(hit: Hit, days: int, now: int) -> Hit:
 
 
 def _behind(hits: list[Hit], others: Iterable[Hit]) -> list[Hit]:
-    """The hits, followed by the others that are not among them."""
     known = {hit[:2] for hit in hits}
     unknown = [hit for hit in others if hit[:2] not in known]
     above = max((hit.score for hit in unknown), default=0.0) - hits[-1].score + 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import TracebackType
+from typing import Any, cast
 
 from souvenance.domain.names import ALL
 from souvenance.errors import Misconfigured, SouvenanceError
@@ -19,23 +20,8 @@ class WrappedStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
-        return self._store.read(workspace)
-
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
-        return self._store.write(workspace, lasting=lasting)
-
-    def claim(self) -> AbstractContextManager[Transaction]:
-        return self._store.claim()
-
-    def scrub(self) -> bool:
-        return self._store.scrub()
-
-    def scrub_pending(self) -> bool:
-        return self._store.scrub_pending()
-
-    def close(self) -> None:
-        self._store.close()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 class SnapshotStore(WrappedStore):
@@ -125,4 +111,4 @@ def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
         with store.write() as tx:
             tx.replication.begin()
             tx.replication.note_everything(entropy.take(STAMP_BYTES).hex())
-    return MirroredStore(store, entropy)
+    return cast("Store", MirroredStore(store, entropy))

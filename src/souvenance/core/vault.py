@@ -35,8 +35,6 @@ _Key = TypeVar("_Key", bytes, AESGCM)
 
 
 class CompartmentKeys(Struct, frozen=True):
-    """The keys of one compartment, ready for use."""
-
     compartment: Compartment
     seals: dict[int, AESGCM]
     epoch: int

@@ -102,8 +102,6 @@ Record = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRec
 
 
 class Member(Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of an archive."""
-
     name: str
     size: _Count
     sha256: Digest
@@ -125,7 +123,6 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def count_name(record: Record) -> str:
-    """What a record is counted as."""
     return str(type(record).__struct_config__.tag)
 
 
@@ -146,8 +143,6 @@ def decode(line: bytes) -> Record:
 
 
 class KeptStore(Struct, frozen=True):
-    """What a backup holds."""
-
     rows: int
     lines: int
     files: tuple[str, ...]

@@ -309,7 +309,6 @@ def extent(claims: Claims) -> Extent:
 
 
 def sign(claims: Claims, *, key: Ed25519PrivateKey, kid: str) -> str:
-    """One block, signed."""
     payload = msgspec.json.encode(claims)
     return jws.sign(payload, key, typ=TYPE, kid=kid)
 

@@ -71,7 +71,6 @@ class Feed(Struct, frozen=True):
 
     @property
     def last(self) -> int:
-        """The number of the last change."""
         return _unpacked(self.seqs[-NUMBER_BYTES:])[0]
 
 
@@ -97,7 +96,6 @@ def packed(rows: Sequence[tuple[Any, ...]]) -> Feed:
 
 
 def joined(feeds: Sequence[Feed]) -> Feed:
-    """One after the other."""
     if len(feeds) == 1:
         return feeds[0]
     columns = {name: b"".join([getattr(feed, name) for feed in feeds]) for name in _COLUMNS}

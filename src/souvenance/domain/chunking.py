@@ -19,7 +19,7 @@ MOST_CHARACTERS = 25_000
 
 _BOUNDARY = pattern(r"\s+|[。！？｡]+[」』”’）]*")
 _SENTENCE_END = pattern(r"""[.!?…。！？｡]["'”’»)\]」』）]*""")
-LONGEST_CHARACTER = 64
+_LONGEST_CHARACTER = 64
 _JOINERS = frozenset("\u200c\u200d")
 _EXTENDS = pattern("[\u200c\u200d\u1160-\u11ff\udc00-\udfff\U0001f3fb-\U0001f3ff]")
 """Joiners, the later parts of a Hangul syllable, low surrogates, skin tones."""
@@ -40,14 +40,14 @@ def chunks(text: str, most: int = MOST_CHARACTERS) -> list[str]:
     found: list[str] = []
     start = 0
     while len(text) - start > most:
-        cut = _best_cut(text, start, start + most)
+        cut = best_cut(text, start, start + most)
         found.append(text[start : cut.stop])
         start = cut.resume
     found.append(text[start:])
     return [piece for piece in found if piece.strip()]
 
 
-def _best_cut(text: str, start: int, limit: int) -> _Cut:
+def best_cut(text: str, start: int, limit: int) -> _Cut:
     """The best cut after `start` that leaves nothing beyond `limit` in the piece."""
     middle = (start + limit) // 2
     while middle > start and text[middle - 1].isspace():
@@ -56,7 +56,7 @@ def _best_cut(text: str, start: int, limit: int) -> _Cut:
         cuts = list(_cuts(text, first, limit))
         if cuts:
             return min(cuts, key=lambda cut: (cut.rank, -cut.stop))
-    nearest = range(limit, max(start, limit - LONGEST_CHARACTER), -1)
+    nearest = range(limit, max(start, limit - _LONGEST_CHARACTER), -1)
     at = next((at for at in nearest if not is_one_character(text, at)), limit)
     return _Cut(4, at, at)
 
@@ -93,7 +93,7 @@ def is_one_character(text: str, at: int) -> bool:
     if before in _JOINERS or _EXTENDS.match(after) or unicodedata.category(after)[0] == "M":
         return True
     if _is_flag_half(before) and _is_flag_half(after):
-        recent = reversed(text[max(0, at - LONGEST_CHARACTER) : at])
+        recent = reversed(text[max(0, at - _LONGEST_CHARACTER) : at])
         return sum(1 for _ in takewhile(_is_flag_half, recent)) % 2 == 1
     return before == "\r" and after == "\n"
 

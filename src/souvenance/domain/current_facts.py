@@ -81,7 +81,6 @@ def label_of(fact: str) -> str:
 
 
 def value_of(fact: str) -> str:
-    """The value as it was said."""
     return fact.partition(": ")[2].strip()
 
 

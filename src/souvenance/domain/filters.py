@@ -305,8 +305,6 @@ _KINDS: dict[Column, tuple[Read, frozenset[str]]] = {
 
 
 class _FilterReader:
-    """Reads one filter, and counts what it asks for."""
-
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
         self._conditions = 0

@@ -94,8 +94,6 @@ place_of = attrgetter(*LinePlace.__struct_fields__)
 
 
 class OpenLine(LinePlace, frozen=True, kw_only=True):
-    """A line as its owner may read it."""
-
     text: str
     metadata: content.Metadata
 

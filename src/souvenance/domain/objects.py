@@ -65,8 +65,6 @@ class _OfCompartment(Struct, frozen=True, array_like=True):
 
 
 class ReplacedObject(_OfCompartment, frozen=True, array_like=True, tag="replaced"):
-    """That a line was replaced."""
-
     target: str
     by: str
 
@@ -76,8 +74,6 @@ class ReplacedObject(_OfCompartment, frozen=True, array_like=True, tag="replaced
 
 
 class KeyObject(_OfCompartment, frozen=True, array_like=True, tag="key"):
-    """A key of a compartment, wrapped."""
-
     purpose: str
     epoch: int
     wrapped: bytes

@@ -33,8 +33,6 @@ class _Header(jws.Header, frozen=True):
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """The request that a proof is bound to."""
-
     method: str
     path: str
     body: bytes = b""
@@ -63,7 +61,6 @@ class Proof(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def make(token: str, request: Bound, *, key: Ed25519PrivateKey, jti: str, now: int) -> str:
-    """A proof for one request."""
     body, cap = _hash(request.body), _hash(token.encode())
     claims = Proof(jti, request.method, request.path, body, cap, now, _of_headers(request))
     return jws.sign(msgspec.json.encode(claims), key, typ=TYPE)

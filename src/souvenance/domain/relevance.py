@@ -183,7 +183,6 @@ WEIGHTS: Mapping[str, float] = {signal.name: signal.weight for signal in SIGNALS
 
 
 def signals_of(line: LineMeasures) -> dict[str, Any]:
-    """What each signal is, by its name."""
     return {signal.name: signal.value(line) for signal in SIGNALS if signal.value is not None}
 
 

@@ -82,7 +82,6 @@ def quote_line(quote: Quote) -> str:
 
 
 def dated_quote(at: int, quote: Quote) -> str:
-    """A quote by itself, behind its day."""
     return f"[{to_datetime(at):%Y-%m-%d}] {quote_line(quote)}"
 
 

@@ -59,7 +59,6 @@ class Upstream(Struct, frozen=True):
     """Whether the prefix is ours alone, and the endpoint's own names go without it."""
 
     def named(self, model: str) -> str:
-        """What the endpoint calls the model."""
         return model[len(self.prefix) :] if self.strip else model
 
 

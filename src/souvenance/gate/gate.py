@@ -26,7 +26,7 @@ import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -194,7 +194,7 @@ class Gate:
         from souvenance.core.store_wrapper import TracedStore
 
         self._observer = observer
-        self._store = TracedStore(self._store, observer)
+        self._store = cast("Store", TracedStore(self._store, observer))
         if self._services.model is not None:
             self._services.model.observe(observer)
 
@@ -304,7 +304,7 @@ class Gate:
 
         with ExitStack() as looks:
             gate = copy(self)
-            gate._store = SnapshotStore(self._store, looks)
+            gate._store = cast("Store", SnapshotStore(self._store, looks))
             yield gate
 
     def bind(self, operation: Operation, request: Request) -> Bound:

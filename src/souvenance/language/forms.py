@@ -166,7 +166,6 @@ def whole(number: str) -> str:
 
 
 def runs(number: str) -> list[int]:
-    """The runs of digits of a number."""
     return [int(run) for run in _DIGITS.findall(number)]
 
 

@@ -72,27 +72,12 @@ TASK = pattern(
     r"|[^:：。！？.?!]{0,20}(?:翻译|翻譯|总结|總結|润色|改正|修改|翻訳|要約|添削)[^:：。！？]{0,30})[:：]"
 )
 """Something is to be done with the text that follows."""
-CHECK = pattern(
-    rf"(?=[^.!?:：？]{{0,100}}(?:\b(?:{_WORDS.pointing})\b|这|這|この))"
-    rf"(?=[^.!?:：？]{{0,100}}(?:\b(?:{_WORDS.language})\b|语法|語法|错别字|文法))"
-    r"[^.!?:：？]{1,120}[?？:：]"
-    r"|(?:is|are) (?:this|these|the following) (?:sentences? |text )?grammatically [^.!?:]{1,40}[?:]"
-)
-"""Is the text that follows well written?"""
-SOURCE = pattern(
-    r"(?:sources?|quellen?|fuentes?|来源|來源|出处|出典|출처)"
-    r" ?[:：] ?\S[^\n]{0,120}"
-)
 CHANNEL = pattern(
     r"\[[^\[\]\n]{0,40}\b(?:tool|function|web|search|retrieved|scraped|crawled|ocr|excerpt)\b"
     r"[^\[\]\n]{0,40}\](?!\()"
 )
 """'[web search result]'."""
-SIGNS = (
-    *(":", "：", "[", "</", "--", "==", "**", "__", "~~", "##"),
-    *("gramm", "spell", "gramá", "rechtschreib", "orthogra", "ortogra"),
-    *("语法", "語法", "错别字", "文法"),
-)
+SIGNS = (":", "：", "[", "</", "--", "==", "**", "__", "~~", "##")
 """Text that introduces another's has one of these."""
 
 
@@ -125,9 +110,6 @@ def unpresented(text: str) -> str:
             kept.append(line)
             paragraph = len(kept)
             continue
-        if len(kept) > paragraph and _is_source(line):
-            del kept[paragraph:]
-            continue
         found = _presenting(line, first=len(kept) == paragraph)
         begin, to_the_end = (len(line), False) if found is None else found
         kept.append(line[:begin])
@@ -143,7 +125,7 @@ def _presenting(line: str, *, first: bool) -> tuple[int, bool] | None:
 
     `first` says whether its paragraph begins with it.
     """
-    if _is_banner(line) or (first and _is_source(line)):
+    if _is_banner(line):
         return len(line), True
     is_label = line.rstrip(_MARKS).endswith((":", "："))
     if not first and not is_label:
@@ -154,7 +136,7 @@ def _presenting(line: str, *, first: bool) -> tuple[int, bool] | None:
     if first:
         if CHANNEL.match(bare):
             return 0, True
-        opening = CHECK.match(bare) or TASK.match(bare)
+        opening = TASK.match(bare)
         if opening is not None and not OWN.search(opening[0]):
             return skipped + opening.end(), True
     if is_label:
@@ -189,13 +171,6 @@ def _is_banner(line: str) -> bool:
         return False
     title = line.strip(_RULE + " ").lower()
     return bool(title) and TITLE.search(title) is not None and not OWN.search(title)
-
-
-def _is_source(line: str) -> bool:
-    if ":" not in line and "：" not in line:
-        return False
-    plain = line[: 2 * _LONGEST_LABEL].strip(_MARKS + "()[]").lower()
-    return SOURCE.fullmatch(plain) is not None and not OWN.search(plain)
 
 
 def _without_elements(text: str) -> str:

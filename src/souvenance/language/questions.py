@@ -121,7 +121,6 @@ def looks_back(question: Question) -> bool:
 
 
 def of_times(question: Question) -> frozenset[str]:
-    """The terms of its times."""
     return frozenset(term for span in question.spans for term in words.asked(span.phrase))
 
 
@@ -166,7 +165,6 @@ def speakers(question: Question, owners: Iterable[str]) -> dict[str, frozenset[s
 
 @lru_cache(_MOST_NAMES)
 def _naming(owner: str) -> frozenset[str]:
-    """The terms that name someone."""
     return frozenset(words.asked(" ".join(words.words(owner))))
 
 

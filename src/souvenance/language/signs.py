@@ -99,7 +99,6 @@ def months(spans: Iterable[TimeSpan], offset: int, *, long_only: bool = False) -
 
 
 def widened(span: TimeSpan) -> TimeSpan:
-    """The span with the days close to it."""
     close = _CLOSE_DAYS * _DAY_MS
     return replace(span, start_ms=span.start_ms - close, end_ms=span.end_ms + close)
 

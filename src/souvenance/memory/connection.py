@@ -18,7 +18,7 @@ from souvenance.config import settings_from
 from souvenance.domain import capability
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import CapMalformed, CapMissing, MemoryClosed, Misconfigured, Unavailable
-from souvenance.extras import install
+from souvenance.extras import importing
 from souvenance.gate.conversation.resource import ResponsePage
 from souvenance.gate.messages import Attenuate, Request, checked
 from souvenance.gate.operation import Operation
@@ -140,12 +140,8 @@ def connect(
 
 
 def _on_server(url: str, token: str, workspace: str | None, timeout: float) -> Connection:
-    try:
+    with importing("a URL needs httpx, which", "client"):
         from souvenance.surfaces.http.client import RemoteGate
-    except ModuleNotFoundError:
-        raise Misconfigured(
-            "a URL needs httpx, which is not installed", hint=f"Run: {install('client')}"
-        ) from None
     gate = RemoteGate(url, timeout=timeout)
     return Connection(gate, token, workspace, lambda finish: gate.close())
 

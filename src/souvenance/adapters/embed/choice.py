@@ -153,8 +153,6 @@ class _Embeddings(Struct):
 
 
 class _EndpointRefused(Exception):
-    """The endpoint does not take what it was sent."""
-
     def __init__(self, status: int) -> None:
         super().__init__(f"the embeddings endpoint answered {status}")
         self.status = status

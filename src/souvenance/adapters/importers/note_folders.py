@@ -39,8 +39,6 @@ _MOST_CONTEXT_CHARS = 200
 
 
 class MarkdownNote(Struct, frozen=True):
-    """A statement, what it stands under, and its line."""
-
     text: str
     under: tuple[str, ...]
     line: int

@@ -68,7 +68,6 @@ class IndexCache:
         return found + sum(index.nbytes for index in self._compartments.values())
 
     def number(self, workspace: str, session: str) -> int:
-        """What stands for a session."""
         return self._sessions.setdefault((workspace, session), len(self._sessions))
 
     def numbers(self, workspaces: Collection[str], sessions: Collection[str]) -> frozenset[int]:

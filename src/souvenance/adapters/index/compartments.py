@@ -94,7 +94,6 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
         return replace(self, lines=replace(self.lines, alive=alive))
 
     def narrowed(self, kept: NDArray[np.bool_]) -> Segment:
-        """Some of the lines alone."""
         places = np.nonzero(kept.take(self.held))[0]
         widths = np.diff(np.searchsorted(places, self.starts))
         return Segment(
@@ -209,11 +208,9 @@ class Meanings:
 
     @property
     def ids(self) -> list[bytes]:
-        """The lines that have one."""
         return self._ids[self._kept()].tolist() if self._used else []
 
     def _kept(self) -> NDArray[np.int64]:
-        """The rows that have a vector."""
         return np.nonzero(self._scales[: self._used])[0]
 
     def of(self, ids: Collection[bytes]) -> Meanings:
@@ -521,7 +518,6 @@ class IndexView:
         return own + self.size * sum(len(bears) for bears in list(self._borne.values()))
 
     def within(self, bounds: ViewBounds) -> NDArray[np.bool_]:
-        """The living lines within these bounds."""
         found = self.lines.alive.copy()
         for bears in self.bearing(bounds.marks):
             found &= bears
@@ -530,7 +526,6 @@ class IndexView:
         return found
 
     def at(self, compartment: Compartment, line_id: str) -> NDArray[np.int64]:
-        """Where that line is, if it is there."""
         (found,) = np.nonzero(self.lines.ids == line_id.encode())
         return found[[self.compartments[number] == compartment for number in self.compartment[found]]]
 
@@ -563,7 +558,6 @@ class IndexView:
         return np.where(self.apart[lines], own, values[self.session[lines]])
 
     def bearing(self, tokens: ByCompartment) -> list[NDArray[np.bool_]]:
-        """For each of the tokens, given by compartment, which lines hold it."""
         found = self._borne.get(tokens)
         if found is None:
             found = [np.zeros(self.size, dtype=bool) for _ in tokens[0]]

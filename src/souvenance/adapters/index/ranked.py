@@ -253,7 +253,6 @@ def _by_compartment(tokens: Iterable[Sequence[int]]) -> ByCompartment:
 
 
 def _score(signals: Mapping[str, Array], lines: int) -> Array:
-    """The scores of so many lines, from their signals."""
     found = np.zeros(lines)
     for name, values in signals.items():
         found += r.WEIGHTS[name] * values

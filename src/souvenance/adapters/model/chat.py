@@ -187,8 +187,6 @@ class LabelledStatements:
 
 
 class Answering:
-    """One question, thought about."""
-
     def __init__(self, asking: Asking, inquiry: ModelQuestion, name: str, embed: Embed | None) -> None:
         self._asking = asking
         self._embed = embed

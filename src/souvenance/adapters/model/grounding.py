@@ -140,7 +140,6 @@ class Ground:
         return found / every if every else 1.0
 
     def found(self, statement: str) -> list[str]:
-        """The words of the statement that the texts have."""
         return [word for word in self._said(statement) if self._has_word(word)]
 
     def has_all(self, said: Iterable[str]) -> bool:

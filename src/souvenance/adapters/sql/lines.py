@@ -41,7 +41,6 @@ GET = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespa
 
 
 def row_of(line: SealedLine) -> SqlRow:
-    """The values of `COLUMNS`."""
     return (*line.compartment, *_values(line))
 
 
@@ -53,7 +52,6 @@ _BYTES = [_STORED.index(name) for name in ("sealed", "likeness")]
 
 
 def line_of(row: SqlRow) -> SealedLine:
-    """The line of a row of `READ`."""
     values = list(row[3:])
     for at in _BYTES:
         if values[at] is not None:

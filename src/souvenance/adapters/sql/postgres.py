@@ -299,7 +299,6 @@ class PostgresEngine:
             return session
 
     def _begin_with(self, workspace: str) -> list[str]:
-        """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
         quoted = quoting.Literal(workspace).as_string(None)
         return [*role, f"SELECT set_config('{WORKSPACE_SETTING}', {quoted}, true)"]

@@ -123,7 +123,6 @@ def compared(expected: Schema, found: Schema, harmless: Collection[str] = ()) ->
 
 
 def _removal(one: Object) -> str:
-    """The statement that removes it."""
     name, table = _quoted(one.name), _quoted(one.table)
     if one.kind in _PARTS:
         return f"ALTER TABLE {table} DROP {one.kind.upper()} {name}"

@@ -34,8 +34,8 @@ from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, MAKES_TOKENS, OK, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
-from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
-from souvenance.extras import install
+from souvenance.errors import BrokenAuditChain, SchemaUnknown
+from souvenance.extras import importing
 from souvenance.ports.object_store import ChangeNote
 from souvenance.ports.store import ChangeMarks, Difference, Transaction, WantedRows, WrappedKey
 
@@ -384,8 +384,6 @@ class SqlTransaction(Transaction):
 
 
 class _Opened:
-    """A transaction on what the engine opens."""
-
     __slots__ = ("_engine", "_opened", "_tx")
 
     def __init__(self, engine: Engine, opened: AbstractContextManager[SqlSession]) -> None:
@@ -475,11 +473,6 @@ def in_database(address: str, *, vectors: str | None = None) -> Engine:
     """`vectors` says how they are to be kept, if any will be made.
 
     Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
-    try:
+    with importing("a store in PostgreSQL needs psycopg, which", "postgres"):
         from souvenance.adapters.sql.postgres import PostgresEngine
-    except ImportError:
-        raise Misconfigured(
-            "a store in PostgreSQL needs psycopg, which is not installed",
-            hint=f"Run: {install('postgres')}",
-        ) from None
     return PostgresEngine(address, vectors=vectors)

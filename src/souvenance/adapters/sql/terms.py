@@ -154,7 +154,6 @@ class SqlTerms:
         return self._session.value(f"SELECT MAX(seq) FROM {table} WHERE {COMPARTMENT}", compartment) or 0
 
     def _next(self, compartment: Compartment) -> int:
-        """The number of what comes next in the compartment."""
         self._last[compartment] = self._end(compartment) + 1
         self._feed.extend(compartment, self._last[compartment])
         return self._last[compartment]

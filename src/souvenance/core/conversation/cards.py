@@ -41,8 +41,6 @@ class _Card(Struct, frozen=True):
 
 
 class _Kept(_Card, frozen=True):
-    """All that it says."""
-
     stands: list[Stand] = []
     overruled: list[str] = []
     """The messages whose facts were known when somebody wrote the card by hand: that took their place."""
@@ -161,7 +159,6 @@ class Card:
         self._write(_remade(together) if made > 1 else together, changes)
 
     def of(self, sources: Collection[str]) -> _Kept:
-        """What it keeps of these conclusions."""
         kept = self._read()
         stands = [one for one in kept.stands if one.source in sources]
         said = {one.said for one in stands}
@@ -247,7 +244,6 @@ def _fitted(by_hand: Sequence[CardEntry], stands: Iterable[Stand]) -> list[CardE
 def _lines(
     ctx: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
-    """The card of each namespace that has one."""
     span = ViewQuery(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
     return {line.compartment.namespace: line for line in reversed(ctx.tx.lines.views(span))}
 

@@ -102,7 +102,6 @@ class Whose(Struct, frozen=True):
 
 
 def written(ctx: RequestContext, view: View) -> WrittenConclusion:
-    """The conclusion as it is written down."""
     return WrittenConclusion(view.level, view.text, ctx.services.local(view.at))
 
 

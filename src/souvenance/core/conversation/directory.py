@@ -260,8 +260,6 @@ def _configured(known: Entry | Membership | None, kind: type[_Kind]) -> _Kind:
 
 
 class WebhookEndpoint(Struct, frozen=True):
-    """What the entry of a webhook says."""
-
     url: str
     namespaces: tuple[str, ...] = (COMMON_NAMESPACE,)
 

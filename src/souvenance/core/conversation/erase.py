@@ -256,8 +256,6 @@ def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Change
 
 
 class Fall(Struct):
-    """What goes with some lines."""
-
     lines: dict[tuple[Compartment, str], LinePlace] = field(default_factory=dict)
     """These lines, and those that rest on them alone."""
     unsaid: set[str] = field(default_factory=set)

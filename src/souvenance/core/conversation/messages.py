@@ -21,8 +21,6 @@ from souvenance.errors import NotFound
 
 
 class StoredMessage(Struct, frozen=True):
-    """One message as it is read."""
-
     line: SealedLine
     text: str
 
@@ -58,7 +56,6 @@ def class_of(ctx: RequestContext, line: SealedLine, text: str) -> Trust:
 
 
 def row(line: SealedLine) -> Mapping[str, Any]:
-    """The line as a filter sees it."""
     return {
         "workspace_id": line.compartment.workspace,
         "session_id": line.session,

@@ -151,7 +151,6 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
 
 
 def _of_class(ctx: RequestContext, test: Test, read: Callable[[SealedLine], str], least: Trust) -> Test:
-    """The test, for messages of at least that class."""
     return lambda line: test(line) and class_of(ctx, line, read(line)) >= least
 
 
@@ -184,7 +183,6 @@ def everyone(ctx: RequestContext) -> list[str]:
 
 
 def _sessions_of(ctx: RequestContext, peer: str) -> set[str]:
-    """The sessions that the peer is or was in."""
     ties = ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, held=peer)
     return {tie.holder for tie in ties}
 
@@ -337,7 +335,6 @@ def answering(
 
 
 def written(ctx: RequestContext, passages: Iterable[Passage]) -> list[representation.QuotedPassage]:
-    """The passages as a representation shows them."""
     return [
         representation.QuotedPassage(
             one.first.session or "",

@@ -53,8 +53,6 @@ class SummaryKind(Struct, frozen=True):
 
 
 class SummaryStretch(Struct, frozen=True):
-    """What is to be summarised."""
-
     job: Job
     session: str
     long: bool

@@ -56,11 +56,9 @@ class Lexicon(Struct, dict=True, eq=False):
         return frozenset(word for said in every for phrase in said for word in words_of(phrase))
 
     def holds(self, name: str, text: str) -> bool:
-        """Whether the text has a word of that list."""
         return _any_of(self.words[name]).search(text) is not None
 
     def begins(self, name: str, text: str) -> bool:
-        """Whether the text begins with a word of that list."""
         return _any_of(self.words[name]).match(text) is not None
 
 

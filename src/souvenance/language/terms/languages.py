@@ -59,7 +59,6 @@ def _every() -> frozenset[str]:
 
 
 def _common(text: str, met: SmallWords | None) -> frozenset[str]:
-    """The text's common words of any language."""
     return _every().intersection(WORDS.of(text[:TELLING].lower()) if met is None else met.words)
 
 

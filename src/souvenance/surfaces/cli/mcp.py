@@ -20,8 +20,8 @@ from msgspec.structs import replace as changed
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.upstream import is_address
-from souvenance.errors import Conflict, InvalidInput, Misconfigured
-from souvenance.extras import install
+from souvenance.errors import Conflict, InvalidInput
+from souvenance.extras import importing
 from souvenance.files import replace_file, translated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -130,10 +130,8 @@ def mcp(
 
 
 def _serve(shell: Shell, reach: _Reach) -> None:
-    try:
+    with importing("this needs the MCP SDK 2.3 or newer, which", "mcp"):
         from souvenance.surfaces.mcp.server import serve_stdio
-    except ImportError:
-        raise Misconfigured("this needs the MCP SDK 2.3 or newer", hint=f"Run: {install('mcp')}") from None
     shell.makes = True
     person, shells = _narrowed(shell, reach)
 

@@ -270,7 +270,6 @@ def _confirm(would: m.ForgetAnswer) -> None:
 
 
 def forgot(answer: m.ForgetAnswer) -> str:
-    """What was erased, in words."""
     scrubbed = "bytes gone" if answer.scrubbed else "bytes go when no other process holds the store"
     row = receipts.read_unverified(answer.receipt).row
     erased = f"{counted(answer.lines, 'line')} and {counted(answer.keys, 'key')}"

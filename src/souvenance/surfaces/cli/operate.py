@@ -13,10 +13,11 @@ from click.shell_completion import get_completion_class
 from souvenance.config import Settings
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.errors import SouvenanceError, Unauthenticated
+from souvenance.extras import importing
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.output import counted, say, table
-from souvenance.surfaces.cli.session import OPERATE, Command, Group, Shell, listens, pass_shell, what_serves
+from souvenance.surfaces.cli.session import OPERATE, Command, Group, Shell, listens, pass_shell
 from souvenance.surfaces.open_memory import OpenMemory
 
 DEFAULT_PORT = 8787
@@ -73,7 +74,7 @@ def serve(
     trust_loopback: bool,
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
-    with what_serves():
+    with importing("the HTTP server", "serve"):
         from souvenance.surfaces.http.server import Address, doors_of
         from souvenance.surfaces.http.server import serve as run
 
@@ -240,7 +241,7 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
     if port is None:
         _work(installation)
         return
-    with what_serves():
+    with importing("the HTTP server", "serve"):
         from souvenance.surfaces.http.server import Address
         from souvenance.surfaces.http.server import serve as run
 

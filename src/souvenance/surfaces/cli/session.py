@@ -25,8 +25,7 @@ from souvenance.domain import proof, ulid
 from souvenance.domain.encoding import unb64
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
-from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
-from souvenance.extras import install
+from souvenance.errors import CapMissing, InvalidInput, Unavailable
 from souvenance.gate.messages import Attenuate, CapAnswer, Nothing, Request, checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.operations import COMPARTMENTS, WHOAMI
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 
 _CARRYING_SECONDS = 5.0
-NOTHING_SERVES = "the HTTP server is not installed"
 
 
 class GateCaller(Protocol):
@@ -221,15 +219,6 @@ def mend(
     return work(installation)
 
 
-@contextmanager
-def what_serves() -> Iterator[None]:
-    """Import within this what it takes to serve HTTP. Raises: Misconfigured, if that is not installed."""
-    try:
-        yield
-    except ModuleNotFoundError:
-        raise Misconfigured(NOTHING_SERVES, hint=f"Run: {install('serve')}") from None
-
-
 def fresh_ulid() -> str:
     return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
 
@@ -373,31 +362,26 @@ recipients: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
 )
 
 
-class Names(click.ParamType[tuple[str, ...]]):
-    """Names separated by commas."""
+class ReadType(click.ParamType[Any]):
+    """A type of options whose text is read so. What was read already, such as a default, stays as it is."""
 
-    name = "names"
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
-        return tuple(part.strip() for part in value.split(",") if part.strip())
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._read(value) if isinstance(value, str) else value
 
 
-class TimeRangeOption(click.ParamType[int]):
-    """A length of time such as 90s, 15m, 1h, 30d."""
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
 
-    name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        seconds = _seconds(value)
-        if seconds is None:
-            self.fail(f"{value!r} is not a time such as 90s, 15m, 1h or 30d", param, ctx)
-        return seconds
+def _span(value: str) -> int:
+    seconds = _seconds(value)
+    if seconds is None:
+        raise click.BadParameter(f"{value!r} is not a time such as 90s, 15m, 1h or 30d")
+    return seconds
 
 
 def _seconds(value: str) -> int | None:
@@ -405,26 +389,15 @@ def _seconds(value: str) -> int | None:
     return int(found[1]) * _SECONDS[found[2] or "s"] if found else None
 
 
-class Moment(click.ParamType[datetime]):
+def _moment(value: str, *, end: bool = False) -> datetime:
     """A date or time in ISO 8601, in words, or as an age. A day or week stands for its start, or its end."""
-
-    name = "time"
-
-    def __init__(self, *, end: bool = False) -> None:
-        self._end = end
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        try:
-            return read_time(value.strip(), datetime.now().astimezone(), end=self._end)
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{value!r} is not a time. Write a date or time (2026-03-01, 2026-03-01T09:00Z), words"
-                " (yesterday, last week) or an age (3d, 2h).",
-                param,
-                ctx,
-            )
+    try:
+        return read_time(value.strip(), datetime.now().astimezone(), end=end)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{value!r} is not a time. Write a date or time (2026-03-01, 2026-03-01T09:00Z), words"
+            " (yesterday, last week) or an age (3d, 2h)."
+        ) from None
 
 
 def read_time(value: str, now: datetime, *, end: bool = False) -> datetime:
@@ -452,24 +425,17 @@ def _stretch(value: str, now: datetime) -> TimeSpan | None:
     return TimeSpan(past, past + found.end_ms - found.start_ms)
 
 
-class LineId(click.ParamType[str]):
-    """The id of a line."""
-
-    name = "id"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return ulid.check(value)
-        except InvalidInput:
-            raise InvalidInput(
-                f'"{value}" is not a line id',
-                hint="Ids look like 01M7ENKXSQN27K8P92THXMV5N1; 'souvenance list' shows them.",
-            ) from None
+def _line_id(value: str) -> str:
+    try:
+        return ulid.check(value)
+    except InvalidInput:
+        raise InvalidInput(
+            f'"{value}" is not a line id',
+            hint="Ids look like 01M7ENKXSQN27K8P92THXMV5N1; 'souvenance list' shows them.",
+        ) from None
 
 
-LINE_ID = LineId()
-NAMES = Names()
-SPAN = TimeRangeOption()
-MOMENT, END = Moment(), Moment(end=True)
+LINE_ID, NAMES, SPAN = ReadType("id", _line_id), ReadType("names", _names), ReadType("time", _span)
+MOMENT, END = ReadType("time", _moment), ReadType("time", partial(_moment, end=True))
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 pass_shell = click.make_pass_decorator(Shell)

@@ -108,8 +108,6 @@ def _closing(counts: dict[str, int]) -> Iterator[str]:
 
 
 class _TableBars:
-    """A progress bar for each table."""
-
     def __init__(self, *, hidden: bool) -> None:
         self._hidden = hidden
         self._table = ""

@@ -43,7 +43,6 @@ class PageTemplates:
         return Response(self.rendered(template, **values), code, self.headers, "text/html")
 
     def redirect(self, to: str) -> Response:
-        """To there, by GET."""
         return Response(b"", 303, {**self.headers, "location": to})
 
 

@@ -435,7 +435,6 @@ _PLAIN_SPOKEN = (413, 429)
 
 
 def _raised(route: Route, answer: RawAnswer, *, with_cap: bool) -> e.SouvenanceError:
-    """The error that the gate there raised."""
     complaint = _complaint(answer.content)
     if not complaint and answer.status not in _PLAIN_SPOKEN:
         if "location" in answer.headers and answer.status < 400:

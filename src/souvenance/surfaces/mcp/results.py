@@ -184,7 +184,6 @@ def cited_conclusion(
 
 
 def cited(found: Iterable[Cited]) -> str:
-    """The lines as text, one each."""
     return "\n".join(map(_cited, found))
 
 
@@ -196,7 +195,6 @@ def _cited(one: Cited) -> str:
 
 
 def facts(card: Iterable[str]) -> Iterator[Remark]:
-    """The facts of a card."""
     return _within(entries(card))
 
 
@@ -228,6 +226,5 @@ def _within(found: Iterable[Remark]) -> Iterator[Remark]:
 
 
 def answer_of(answer: str) -> str:
-    """An answer in words, as it is shown."""
     kept = "\n".join(part for part in map(defuse, clean(answer).splitlines()) if part)
     return cut(kept, MOST_TEXT_CHARS)

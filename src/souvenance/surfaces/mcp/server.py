@@ -128,7 +128,6 @@ class Tool(Struct, frozen=True):
     erases: bool = False
 
     def declared(self) -> Declared:
-        """The tool as it is listed."""
         texts, schema = TEXTS["tools"][self.name], schema_of(self.arguments)
         for name, text in texts.get("arguments", {}).items():
             schema["properties"][name]["description"] = text
@@ -159,7 +158,6 @@ class Tool(Struct, frozen=True):
         return await self.work(memory, read)
 
     def _takes(self) -> str:
-        """The names of its arguments."""
         schema = schema_of(self.arguments)
         needed = schema.get("required", ())
         names = [f"{name} (required)" if name in needed else name for name in schema["properties"]]
@@ -227,7 +225,6 @@ def _quoted(lines: list[r.Cited], hint: str | None = None) -> str:
 
 
 def profile_text(profile: r.Profiled) -> str:
-    """The profile as a few lines of text."""
     parts = [f"{QUOTED}" if profile.card or profile.known else profile.hint or ""]
     parts += ["Lasting facts:", *(f"- {fact}" for fact in profile.card)] if profile.card else []
     parts += ["Also known:", *(f"- {one}" for one in profile.known)] if profile.known else []

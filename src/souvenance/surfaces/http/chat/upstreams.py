@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import ChatSettings, Upstream, asking, below
-from souvenance.errors import Misconfigured, UpstreamUnreachable
-from souvenance.extras import install
+from souvenance.errors import UpstreamUnreachable
+from souvenance.extras import importing
 from souvenance.http_client import is_loopback, proxy_of
 from souvenance.version import __version__
 
@@ -61,13 +61,8 @@ class Upstreams:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Raises: Misconfigured."""
-        try:
+        with importing("a chat endpoint is configured, and httpx", "client"):
             import httpx
-        except ImportError:
-            raise Misconfigured(
-                "a chat endpoint is configured, and httpx is not installed",
-                hint=f"Run: {install('client')}",
-            ) from None
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}
         async with AsyncExitStack() as stack:

@@ -140,7 +140,6 @@ def answer(answered: Answered) -> Response:
 
 
 def sentence_of(error: e.SouvenanceError) -> str:
-    """A failure in a sentence or two."""
     text = f"{error.detail[:1].upper()}{error.detail[1:]}."
     return f"{text} {error.hint}".strip()
 

@@ -40,7 +40,6 @@ class Log:
         return self._style in (JSON, REQUESTS)
 
     def request(self, *, level: str, **fields: Any) -> None:
-        """How a request ended."""
         if self.structured:
             self.tell("request", level=level, **fields)
         else:
@@ -72,8 +71,6 @@ class Log:
 
 
 class _CleaningHandler(logging.Handler):
-    """What this process logs, cleaned."""
-
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
         self._log = log

@@ -62,8 +62,6 @@ _OF_WORK = {
 
 
 class Metrics:
-    """One for each server."""
-
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:

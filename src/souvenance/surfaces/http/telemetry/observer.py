@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
 from souvenance.domain.telemetry import CURRENT, HEADER, RouteName, TelemetrySettings, is_plain
-from souvenance.errors import Misconfigured, SouvenanceError
-from souvenance.extras import install
+from souvenance.errors import SouvenanceError
+from souvenance.extras import importing, install
 from souvenance.surfaces.http.telemetry.logs import Log
 
 if TYPE_CHECKING:
@@ -200,13 +200,8 @@ def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver 
 
 
 def _metrics() -> Metrics:
-    try:
+    with importing("SOUVENANCE_METRICS is set, and prometheus-client", "metrics"):
         from souvenance.surfaces.http.telemetry.metrics import Metrics
-    except ImportError:
-        raise Misconfigured(
-            "SOUVENANCE_METRICS is set, and prometheus-client is not installed",
-            hint=f"Run: {install('metrics')}",
-        ) from None
     return Metrics()
 
 
