@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from model.brain import honest
 from model.stage import thinking_stage
+from model.stand_in import Fails, Says
 from model.world import Thinker
 from souvenance.core.retention import EVERY_MS
 
@@ -61,6 +62,77 @@ def test_what_no_summary_covers_stays_until_one_is_made_and_the_summary_stays(st
     rows = [row.event for row in stage.world.rows("w") if row.event.operation == "work.retain"]
     assert [json.loads(row.detail)["rule"] for row in rows] == ["gist"]
     assert sum(len(ids) for row in rows for *_, ids in json.loads(row.detail)["gone"]) == 4
+
+
+def gist_of(owner):
+    """What a person is told of the session: its summary, and what a search of the conclusions finds."""
+    asked = {"query": "quilts", "filters": {"observer_id": "alice"}}
+    found = [one["content"] for one in owner.told("POST", "/conclusions/query", asked)]
+    return owner.context("s")["summary"]["content"], found
+
+
+def test_what_the_summary_tells_outlives_a_later_message_that_is_deleted(stage, owner, endpoint):
+    endpoint.plays(honest)
+    talked(stage, owner)
+    gist(owner)
+    later(stage)
+    told, found = gist_of(owner)
+    assert "On day 3 we sew quilts" in told and any("sew quilts" in text for text in found)
+    [last] = owner.messages("s")
+    owner.told("DELETE", f"/sessions/s/messages/{last['id']}")
+    stage.rest()
+    assert gist_of(owner) == (told, found)
+
+
+def test_it_outlives_the_summaries_that_come_after_it_and_those_go_with_what_they_tell(
+    stage, owner, endpoint
+):
+    endpoint.plays(honest)
+    talked(stage, owner)
+    gist(owner)
+    later(stage)
+    told, _ = gist_of(owner)
+    owner.say("s", *(f"On night {number} we fed hens." for number in range(60)))
+    stage.rest()
+    assert "On night 9 we fed hens" in owner.summaries("s")[1]["content"]
+    owner.told("DELETE", f"/sessions/s/messages/{owner.messages('s')[10]['id']}")
+    assert owner.summaries("s")[1]["content"] == told
+    stage.rest()
+    _, anew = owner.summaries("s")
+    assert "On night 8" in anew["content"] and "On night 9" not in anew["content"]
+    assert [asked for asked in endpoint.asked[-3:] if told[:20] in asked.text]
+
+
+@pytest.mark.parametrize(
+    "ill", [Fails(500), Fails(401), Says(""), Says("I'm sorry, but I can't help.")], ids=str
+)
+def test_nothing_goes_before_its_summary_is_there(stage, owner, endpoint, ill):
+    """Whatever fails: the endpoint, the key to it, or what it says."""
+    endpoint.plays(lambda asked: ill if asked.system.startswith("You summarise") else honest(asked))
+    talked(stage, owner)
+    gist(owner)
+    for _ in range(5):
+        later(stage)
+    assert len(owner.texts("s")) == 5
+    endpoint.plays(honest)
+    stage.clock.advance(ms=DAYS_MS)
+    later(stage)
+    assert owner.texts("s") == [LAST]
+    assert "On day 0 we sew quilts" in gist_of(owner)[0]
+
+
+def test_a_model_whose_summaries_are_no_use_is_asked_again_once_a_day(stage, owner, endpoint):
+    endpoint.plays(lambda asked: "" if asked.system.startswith("You summarise") else honest(asked))
+    talked(stage, owner)
+    gist(owner)
+    for _ in range(5):
+        later(stage)
+    asked = len(endpoint.asked)
+    later(stage)
+    assert len(endpoint.asked) == asked
+    stage.clock.advance(ms=DAYS_MS)
+    later(stage)
+    assert len(endpoint.asked) > asked
 
 
 def test_a_session_that_wants_no_summaries_gets_none_and_keeps_its_messages(stage, owner, endpoint):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.erase import erase_lines, erase_words
-from souvenance.core.conversation.summarise import covered_turn
+from souvenance.core.conversation.summarise import covered_turn, summaries
 from souvenance.core.request_context import ACTOR, RequestContext, Services, own_event
 from souvenance.core.retention_rules import ENTRY, rules_of
 from souvenance.domain import reasoning_settings as h
@@ -20,7 +20,7 @@ from souvenance.domain.directory import SESSION, Job
 from souvenance.domain.directory import SUMMARISE as SUMMARISE_JOB
 from souvenance.domain.line import SealedLine
 from souvenance.domain.policy import Scope
-from souvenance.domain.retention import FADE, FORGET, SUMMARISE, RetentionRule
+from souvenance.domain.retention import DAY_MS, FADE, FORGET, SUMMARISE, RetentionRule
 from souvenance.ports.clock import Clock
 from souvenance.ports.store import Store, Transaction, TurnQuery
 
@@ -182,6 +182,10 @@ def _lacks_summary(ctx: RequestContext, rule: RetentionRule, session: str) -> Jo
     last = max((line.turn or 0 for line in _aged(ctx, rule, session)), default=0)
     if entry is None or last <= covered_turn(ctx, session) or not h.rhythm(*directory.habits(ctx, session)):
         return None
+    if any(
+        one.long and one.created_at > ctx.now - DAY_MS and one.turn >= last for one in summaries(ctx, session)
+    ):
+        return None  # It was quoted just now, because the model failed.
     workspace, namespace, long = entry.workspace, entry.namespace, '{"long":true}'
     if ctx.tx.work.left(workspace, session, (SUMMARISE_JOB,), namespace):
         return None

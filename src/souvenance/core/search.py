@@ -235,18 +235,15 @@ def _searched(ctx: RequestContext, inquiry: Inquiry, k: int, bounds: SearchBound
             break
         most *= 4
     if fades:
-        aged = (_faded(hit, _half_life(fades, lines[hit[:2]]), ctx.now) for hit in standing)
+        aged = (_faded(hit, lines[hit[:2]], fades, ctx.now) for hit in standing)
         standing = sorted(aged, key=lambda hit: -hit.score)
     return standing[:k]
 
 
-def _half_life(fades: Iterable[RetentionRule], line: SealedLine) -> int:
-    """In how many days the line ranks half as well; 0 if it does not fade. Of several rules, the shortest."""
+def _faded(hit: Hit, line: SealedLine, fades: Iterable[RetentionRule], now: int) -> Hit:
+    """As it ranks at its age. Of several rules the shortest counts."""
     covering = [rule.days for rule in fades if rule.covers(line.compartment.namespace, line.kind)]
-    return min(covering, default=0)
-
-
-def _faded(hit: Hit, days: int, now: int) -> Hit:
+    days = min(covering, default=0)
     if not days or hit.score <= 0:
         return hit
     age = max(0, now - ulid.milliseconds(hit.id))

@@ -383,17 +383,14 @@ def _check(record: LineRecord) -> None:
         raise InvalidInput(f"line {record.id} is too long")
     if record.kind == CARD and (record.about is None or not is_card(record.text)):
         raise InvalidInput(f"line {record.id} is no card")
-    if record.owner == SESSIONS and not _is_summary(record):
+    is_summary = record.kind == SUMMARY and record.session is not None
+    if record.owner == SESSIONS and not (is_summary and is_note(encode_metadata(record.metadata))):
         raise InvalidInput(f"line {record.id} is no summary of a session")
     if record.turn is not None and record.session is None:
         raise InvalidInput(f"line {record.id} has a turn and no session")
     for name, field in ((record.session, "session"), (record.about, "about")):
         if name is not None:
             names.name(name, field)
-
-
-def _is_summary(record: LineRecord) -> bool:
-    return record.kind == SUMMARY and record.session is not None and is_note(encode_metadata(record.metadata))
 
 
 def note_backup(authorised: AuthorisedRequest, request: NoteBackup) -> Outcome:

@@ -25,6 +25,7 @@ from souvenance.core.conversation import cards, directory
 from souvenance.core.conversation.compartments import Changes, everywhere, is_of_conversation
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
 from souvenance.core.conversation.messages import find_message, owe_summaries
+from souvenance.core.conversation.summarise import telling_of
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import (
     DREAM,
@@ -238,7 +239,7 @@ def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Change
     """Erase the lines, what rests on them alone, their entries on cards, and summaries of them."""
     falling = fall(ctx, lines)
     going = falling.lines.values()
-    _unsay(ctx, {line.session for line in going if line.turn is not None and line.session}, changes)
+    _unsay(ctx, going, changes)
     struck: dict[tuple[Compartment, str], set[str]] = {place: set() for place in falling.weakened}
     for line in going:
         if line.kind in KINDS and line.about is not None:
@@ -306,14 +307,15 @@ def erase_resting(
     ctx: RequestContext, gone: Collection[str], sessions: Iterable[str], changes: Changes
 ) -> None:
     """What rested on these lines of the request context's owner in these sessions, which are about to go."""
-    named, workspace, owner = list(sessions), ctx.scope.workspace, ctx.scope.owner
-    _unsay(ctx, named, changes)
-    said = {
-        line.id
-        for session in directory.in_reach(ctx, named)
+    workspace, owner = ctx.scope.workspace, ctx.scope.owner
+    said = [
+        line
+        for session in directory.in_reach(ctx, sessions)
         for line in ctx.tx.lines.turns(TurnQuery(workspace, session, owner=owner))
-    }
-    unsaid = said.intersection(gone)
+        if line.id in gone
+    ]
+    _unsay(ctx, said, changes)
+    unsaid = {line.id for line in said}
     weakened: set[tuple[Compartment, str]] = set()
     resting = _resting_on(ctx, unsaid, unsaid, weakened)
     ctx.tx.lines.uncite(workspace, unsaid)
@@ -325,17 +327,21 @@ def erase_resting(
     erase_lines(ctx, [*resting, *(line for line in reasoned if line.compartment.owner != owner)], changes)
 
 
-def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> None:
-    """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them. A
-    summary says in one text what several said: it goes as a whole, and is made again without them."""
-    for session in sessions:
+def _unsay(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
+    """Make ready for messages to go: their turns are spent, and summaries tell of them. A summary says in one
+    text what several said: one that tells of any of them goes as a whole, and is made again without them."""
+    first: dict[str, int] = {}
+    for line in lines:
+        if line.turn is not None and line.session:
+            first[line.session] = min(line.turn, first.get(line.session, line.turn))
+    for session, turn in first.items():
         entry = directory.find(ctx, SESSION, session)
         if entry is None:
             continue
         last = directory.next_turn(ctx, session) - 1
         directory.spend_turns(ctx, session, last)
-        if summaries := ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
-            _delete(ctx, summaries, changes)
+        if told := telling_of(ctx, session, turn):
+            _delete(ctx, told, changes)
             owe_summaries(ctx, entry, 1, last)
 
 

@@ -124,6 +124,7 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
         test = _of_class(ctx, test, read, trust.least_shown(query))
     question = understand(ctx, query, how.at)
     witness = where.perspective if where.sessions is None else None
+    stays = partial(ctx.tx.directory.memberships, ctx.scope.workspace, MEMBER, held=witness)
     best = ranked(
         ctx,
         _compartments(ctx, where),
@@ -133,7 +134,7 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
         sessions=where.sessions,
         said=True,
         floor=how.floor,
-        passing=None if witness is None else partial(_sessions_of, ctx, witness),
+        passing=None if witness is None else lambda: {stay.holder for stay in stays()},
     )
     if question.present:
         best = latest_first(ctx, best, question.terms, test, limit)
@@ -180,11 +181,6 @@ def everyone(ctx: RequestContext) -> list[str]:
         entry for kind in (PEER, FORMER) for entry in ctx.tx.directory.entries(ctx.scope.workspace, kind)
     ]
     return list(dict.fromkeys(entry.name for entry in entries))
-
-
-def _sessions_of(ctx: RequestContext, peer: str) -> set[str]:
-    ties = ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, held=peer)
-    return {tie.holder for tie in ties}
 
 
 def may_find(ctx: RequestContext, where: Where) -> Test:

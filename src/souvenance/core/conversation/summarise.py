@@ -15,8 +15,8 @@ from souvenance.core.conversation.messages import class_of
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain.centrality import central
-from souvenance.domain.directory import Job, Task
-from souvenance.domain.line import SUMMARY, SealedLine, shared_fields
+from souvenance.domain.directory import SUMMARISE, Job, Task
+from souvenance.domain.line import SUMMARY, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
@@ -83,13 +83,20 @@ def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
 def _noted(ctx: RequestContext, session: str) -> Iterator[tuple[_Note, SealedLine]]:
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
         line = ctx.tx.lines.get(place.compartment, place.id)
-        if line is not None:
+        if line is not None and is_note(line.metadata):
             yield msgspec.json.decode(line.metadata, type=settled(_Note)), line
 
 
 def covered_turn(ctx: RequestContext, session: str) -> int:
-    """Up to which turn a model has summarised the session; 0 if it has not."""
-    return max((note.turn for note, _ in _noted(ctx, session) if note.model), default=0)
+    """Up to which turn a model has summarised the session at length; 0 if it has not."""
+    return max((note.turn for note, _ in _noted(ctx, session) if note.model and note.long), default=0)
+
+
+def telling_of(ctx: RequestContext, session: str, turn: int) -> list[LinePlace]:
+    """The session's summaries that may tell of that turn."""
+    before = {line.id for note, line in _noted(ctx, session) if note.turn < turn}
+    stored = ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session)
+    return [place for place in stored if place.id not in before]
 
 
 def is_note(metadata: str) -> bool:
@@ -105,8 +112,16 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
     """None if there is nothing new to summarise. Raises: Tampered."""
     session = task.session or ""
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
-    earlier = next((one for one in summaries(ctx, session) if one.long == long), None)
-    first = 0 if earlier is None else earlier.turn + 1
+    noted = [(note, line) for note, line in _noted(ctx, session) if note.long == long]
+    found = [one for one in noted if one[0].model] or noted
+    if (
+        found
+        and task.last <= found[-1][0].turn
+        and not found[-1][0].model
+        and ctx.services.model_for(SUMMARISE)
+    ):
+        found = []  # It was quoted while the model failed, and is to be written now.
+    first = found[-1][0].turn + 1 if found else 0
     lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=first, last=task.last))
     if not lines:
         return None
@@ -116,7 +131,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
         for line in lines
         if class_of(ctx, line, text := opener.text(line)) == Trust.SAID
     ]
-    before = None if earlier is None else earlier.text
+    before = opener.text(found[-1][1]) if found else None
     job = Job(**shared_fields(Job, task))
     read = [line.id for line in lines]
     return SummaryStretch(job, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
@@ -147,7 +162,8 @@ def keep_summary(
     ctx: RequestContext, stretch: SummaryStretch, text: str, *, by_model: bool = False
 ) -> Changes:
     """Put the summary in place of the earlier one of its kind; an empty one changes nothing. If a message was
-    deleted while the reasoner thought, it has to think again."""
+    deleted while the reasoner thought, it has to think again. Where a rule removed messages, the first long
+    summary that tells of them stays: a later one goes with any other message that it tells of."""
     changes = Changes()
     span = TurnQuery(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
     if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:
@@ -156,8 +172,14 @@ def keep_summary(
     if not text.strip():
         return changes
     compartment = compartment_of(ctx, SESSIONS, stretch.job.namespace)
-    for note, earlier in _noted(ctx, stretch.session):
-        if note.long == stretch.long:
+    [oldest] = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, stretch.session, limit=1))
+    gone = (oldest.turn or 0) - 1
+    same = [(note, line) for note, line in _noted(ctx, stretch.session) if note.long == stretch.long]
+    stays = min(
+        (note.turn for note, _ in same if note.long and note.model and 0 < gone <= note.turn), default=0
+    )
+    for note, earlier in same:
+        if note.turn != stays:
             ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
             changes.lose(earlier.compartment, (earlier.id,))
     keys = ctx.services.vault.compartment(ctx.tx, compartment)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -396,20 +395,15 @@ def _session_context(call: AuthorisedRequest, request: SessionContext) -> Outcom
 def _recent(
     ctx: RequestContext, request: SessionContext, budget: int
 ) -> tuple[list[StoredMessage], StoredSummary | None]:
-    """The newest messages, and a summary of those before them, within the budget."""
+    """The newest messages, and the longest summary of those before them, within the budget."""
     if directory.find(ctx, SESSION, request.session_id) is None:
         return [], None
-    summary = _fitting_summary(summaries(ctx, request.session_id), budget) if request.summary else None
+    told = summaries(ctx, request.session_id) if request.summary else ()
+    fit = [one for one in told if one.tokens <= budget * SUMMARY_SHARE]
+    summary = max(fit, key=lambda one: one.tokens, default=None)
     first = 0 if summary is None else summary.turn
     newest = _newest(ctx, request.session_id, first, budget - (0 if summary is None else summary.tokens))
     return read_messages(ctx, newest), summary
-
-
-def _fitting_summary(found: Sequence[StoredSummary], budget: int) -> StoredSummary | None:
-    """The longest that takes no more than its share."""
-    share = budget * SUMMARY_SHARE
-    fit = [one for one in found if one.tokens <= share]
-    return max(fit, key=lambda one: one.tokens, default=None)
 
 
 def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[SealedLine]:

@@ -120,7 +120,10 @@ def mcp(
     if (file is not None or yes) and write_config is None:
         raise click.UsageError("--file and --yes go with --write-config.")
     if print_config is not None:
-        _print(shell, _client_setup(shell, reach, print_config, http, with_cap))
+        found = _client_setup(shell, reach, print_config, http, with_cap)
+        if not shell.json:
+            click.echo(f"# {found.where}:", err=True)
+        shell.show({"client": found.client, "where": found.where, "setup": found.setup}, lambda: found.setup)
     elif write_config is not None:
         _write(shell, _client_setup(shell, reach, write_config, http, with_cap), file, ask=not yes)
     elif http is not None or with_cap:
@@ -356,12 +359,6 @@ def _client_setup(shell: Shell, reach: _Reach, client: str, http: str | None, wi
         known["under"], fields, ours, known.get("new", {}), toml=(file or "").endswith(".toml")
     )
     return _ClientSetup(client, where, file, entry, entry.alone())
-
-
-def _print(shell: Shell, found: _ClientSetup) -> None:
-    if not shell.json:
-        click.echo(f"# {found.where}:", err=True)
-    shell.show({"client": found.client, "where": found.where, "setup": found.setup}, lambda: found.setup)
 
 
 def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -> None:

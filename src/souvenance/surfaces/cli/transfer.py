@@ -164,8 +164,8 @@ def take(
     stops, run it again.
     """
     shell.makes, archives = True, shell.transfers.archives
-    if _is_archive(source, kind, archives):
-        path = Path(source).expanduser()
+    path = Path(source).expanduser()
+    if kind == ARCHIVE or (kind is None and path.exists() and archives.is_archive(path)):
         import_archive(shell, path, archives, identity=identity, dry_run=dry_run)
         return
     me = shell.call(o.WHOAMI, m.Nothing())
@@ -199,13 +199,6 @@ def _name(peer: str) -> str:
             "a peer's name may only have letters, digits, '-' and '_'",
             hint="Say whose words they are: --peer NAME.",
         ) from None
-
-
-def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:
-    if kind is not None:
-        return kind == ARCHIVE
-    path = Path(source).expanduser()
-    return path.exists() and archives.is_archive(path)
 
 
 def _target(reader: ImportReader, named: str | None, home: str) -> str | None:
