@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -35,9 +36,66 @@ def test_a_narrow_token_is_previewed_made_viewed_as_and_revoked(server, window):
     expect(page.get_by_role("region", name="Who can read this")).to_contain_text("does not show")
     page.goto(f"{server.url}/inspect/home/people/ben")
     expect(page.locator("main")).to_contain_text("cap_scope_mismatch")
-    server.owner.post("/v1/caps/revoke", json={"sub": "ann"}).raise_for_status()
-    page.goto(f"{server.url}/inspect/home/people/ann")
-    expect(page.get_by_role("heading", name="What does memory know about you?")).to_be_visible()
+    viewed = secrets_of(page)
+    page.get_by_role("button", name="Back to your own sign-in").click()
+    expect(page.get_by_role("heading", name="Access", exact=True)).to_be_visible()
+    expect(page.locator("header")).to_contain_text("Signed in as owner")
+    expect(page.get_by_role("button", name="Back to your own sign-in")).to_have_count(0)
+    assert secrets_of(page) == [viewed[1]]
+    branch = page.locator(".tree > li", has_text="ann").first
+    branch.get_by_role("button", name=re.compile("Revoke")).first.click()
+    page.get_by_role("button", name="Revoke", exact=True).click()
+    expect(page.get_by_role("region", name="Who gave what to whom")).to_be_visible()
+
+
+def secrets_of(page):
+    """Of the session that a browser looks with, and of the person's own, if that is another."""
+    cookies = {one["name"]: one["value"] for one in page.context.cookies()}
+    names = ("souvenance-inspector", "souvenance-inspector-own")
+    return [cookies[name] for name in names if name in cookies]
+
+
+def view_as(server, client, **claims):
+    """Look with the client as a new token of ann's would; its id."""
+    made = {"sub": "ann", "ops": ["get", "list"], "namespaces_allowed": [COMMON_NAMESPACE], "wid": "home"}
+    answer = server.owner.post("/v1/caps", json={**made, **claims}).raise_for_status().json()
+    shown = client.post("/inspect/access/view-as", data={"csrf": csrf_of(client), "token": answer["cap"]})
+    assert "Signed in as <bdi>ann</bdi>" in shown.text
+    return answer["jti"]
+
+
+def test_whoever_views_as_a_token_that_ends_meanwhile_still_comes_back(server, visitor):
+    client = visitor()
+    jti = view_as(server, client)
+    server.owner.post("/v1/caps/revoke", json={"jti": jti}).raise_for_status()
+    ended = client.get("/inspect/home/people/ann")
+    assert ended.status_code == 401
+    assert "Back to your own sign-in" in ended.text
+    assert "Signed in as <bdi>owner</bdi>" in client.post("/inspect/back").text
+
+
+def test_signing_out_while_viewing_as_another_ends_both_sessions(server, visitor):
+    client = visitor()
+    view_as(server, client)
+    kept = dict(client.cookies)
+    assert len(kept) == 2
+    client.post("/inspect/sign-out", data={"csrf": csrf_of(client)})
+    assert dict(client.cookies) == {}
+    for secret in kept.values():
+        cookies = {"souvenance-inspector": secret}
+        assert httpx.get(server.url, cookies=cookies, trust_env=False).status_code == 401
+
+
+def test_a_new_sign_in_leaves_no_way_back_to_another(server, visitor, link):
+    client = visitor()
+    view_as(server, client)
+    assert "Back to your own sign-in" not in client.get(link()).text
+    assert list(client.cookies) == ["souvenance-inspector"]
+
+
+def test_without_a_sign_in_of_ones_own_there_is_no_way_back(server):
+    answer = httpx.post(f"{server.url}/inspect/back", trust_env=False)
+    assert "set-cookie" not in answer.headers
 
 
 def test_revoking_shows_what_falls_with_it_first(server, window):

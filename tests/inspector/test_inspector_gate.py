@@ -32,6 +32,18 @@ def test_a_link_signs_in_once(server, link):
     again = httpx.get(once, trust_env=False)
     assert again.status_code == 403
     assert "set-cookie" not in again.headers
+    assert "This link was used before".lower() in again.text.lower()
+    assert "Get a new one" in again.text
+    assert "go on</a>" not in again.text
+
+
+def test_a_link_that_is_followed_again_in_the_same_browser_leads_on(server, link, visitor):
+    client, once = visitor(), link()
+    client.get(once)
+    again = client.get(once)
+    assert again.status_code == 403
+    assert 'signed in already, <a href="/">go on</a>' in again.text
+    assert client.get("/").status_code == 200
 
 
 def test_a_link_needs_a_good_token(server):
@@ -41,18 +53,30 @@ def test_a_link_needs_a_good_token(server):
     assert answer.status_code == 401
 
 
-def test_a_cookie_brought_from_elsewhere_is_never_signed_in(server, link):
-    """A session is made anew at sign-in, so nobody can plant one that they know."""
-    with httpx.Client(
-        base_url=server.url, trust_env=False, cookies={"souvenance-inspector": "planted"}
-    ) as client:
-        answer = client.get(link())
+def is_signed_in(server, secret):
+    cookies = {"souvenance-inspector": secret}
+    answer = httpx.get(f"{server.url}/", cookies=cookies, trust_env=False)
+    return answer.status_code == 200
+
+
+@pytest.mark.parametrize("way", ["link", "token"])
+def test_a_session_is_made_anew_at_sign_in_so_that_nobody_can_plant_one(server, link, visitor, way):
+    """Neither a secret that is made up nor one that the attacker is signed in with becomes the victim's."""
+    attacker = visitor(server.mint("eve", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
+    for planted in ("planted", attacker.cookies["souvenance-inspector"]):
+        with httpx.Client(
+            base_url=server.url, trust_env=False, cookies={"souvenance-inspector": planted}
+        ) as client:
+            if way == "link":
+                answer = client.get(link())
+            else:
+                answer = client.post("/inspect/sign-in", data={"token": server.owner_cap})
         made = re.search(r"souvenance-inspector=([^;]+)", answer.headers["set-cookie"])[1]
-        assert made != "planted"
-    assert (
-        httpx.get(f"{server.url}/", cookies={"souvenance-inspector": "planted"}, trust_env=False).status_code
-        == 401
-    )
+        assert answer.status_code == 303
+        assert made != planted
+        assert is_signed_in(server, made)
+    assert not is_signed_in(server, "planted")
+    assert "Signed in as <bdi>eve</bdi>" in attacker.get("/").text
 
 
 def test_a_form_of_another_site_is_refused_whatever_it_holds(server, visitor):

@@ -10,6 +10,7 @@ more, and ends with it. A door checks the signature (WebAuthn) before it comes h
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
 
@@ -38,7 +39,7 @@ from souvenance.domain.sign_ins import (
     session_place,
 )
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import Conflict, Denied, IntegrityError, NotFound, Unauthenticated
+from souvenance.errors import Conflict, Denied, IntegrityError, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.gate import Gate, RateLimit
@@ -64,22 +65,23 @@ class BrowserSessions:
 
     def link(self, token: str) -> str:
         """The secret of a link that signs in once, within a minute. Raises: SouvenanceError."""
-        self._judge(token)
+        self._gate.call(o.WHOAMI, Credentials(token), m.Nothing())
         return self.keep(token, LINK)
 
-    def follow(self, link: str) -> str | None:
-        """The secret of a new session for a link; None if it was followed before, or is too old."""
+    def follow(self, link: str) -> str:
+        """The secret of a new session for a link. Raises: Denied if it was used before, or is too old."""
         token = self.token(link, LINK)
-        if token is None:
-            return None
         with self._store.write() as tx:
-            if not tx.signins.spend(LINK, hash_of(link), self._clock.now()):
-                return None
+            slip = tx.signins.slip(LINK, hash_of(link))
+            if slip is not None and slip.spent_at is not None:
+                raise Denied("this link was used before", hint="A link signs in once. Get a new one.")
+            if token is None or not tx.signins.spend(LINK, hash_of(link), self._clock.now()):
+                raise Denied("this link is too old", hint="A link works for a minute. Get a new one.")
         return self.begin(token)
 
     def begin(self, token: str) -> str:
         """The secret of a new session. Raises: SouvenanceError for a token that is no good."""
-        self._judge(token)
+        self._gate.call(SIGN_IN, Credentials(token), m.Nothing())
         return self.keep(token)
 
     def keep(self, token: str, kind: str = PAGE_SESSION, passkey: str = "") -> str:
@@ -105,6 +107,9 @@ class BrowserSessions:
             return None  # It was sealed under a root key that is gone: the person signs in again.
 
     def end(self, secret: str, kind: str = PAGE_SESSION) -> None:
+        if token := self.token(secret, kind):
+            with suppress(SouvenanceError):  # Its token may have ended: then it is signed out already.
+                self._gate.call(SIGN_OUT, Credentials(token), m.Nothing())
         with self._store.write() as tx:
             tx.signins.drop(kind, hash_of(secret))
 
@@ -138,9 +143,6 @@ class BrowserSessions:
         asked = UsePasskey(passkey=hashed, challenge=hash_of(b64(challenge)), counter=counter)
         self._gate.call(USE_PASSKEY, Credentials(passkey.token), asked)
         return self.keep(passkey.token, passkey=b64(hashed))
-
-    def _judge(self, token: str) -> None:
-        self._gate.call(o.WHOAMI, Credentials(token), m.Nothing())
 
     def keep_slip(
         self, kind: str, hashed: bytes, lasts: int, *, client: str = "", content: bytes = b""
@@ -306,6 +308,13 @@ def _unknown() -> NotFound:
     return NotFound("there is no such passkey")
 
 
+def _noted(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
+    """Nothing happens: it is for the row in the audit log."""
+    return Outcome(m.Done())
+
+
+SIGN_IN = Operation("page.sign_in", Need(None), m.Nothing, m.Done, _noted)
+SIGN_OUT = Operation("page.sign_out", Need(None), m.Nothing, m.Done, _noted)
 ADD_PASSKEY = Operation("passkey.add", Need(None), AddPasskey, m.Done, add_passkey, writes=True)
 USE_PASSKEY = Operation("passkey.use", Need(None), UsePasskey, m.Done, use_passkey, writes=True)
 LIST_PASSKEYS = Operation("passkey.list", Need(None), m.Nothing, PasskeysAnswer, list_passkeys)

@@ -88,23 +88,11 @@ class TokenAnswer(Answer, frozen=True, kw_only=True):
 
 
 class TokensAnswer(Answer, frozen=True):
-    tokens: list[TokenAnswer]
-    """Newest first."""
-
-
-class FallsAnswer(Answer, frozen=True):
     """Newest first, each."""
 
     tokens: list[TokenAnswer]
-    sign_ins: list[SignInAnswer]
-    passkeys: list[PasskeyAnswer]
-
-
-class ReadersAnswer(Answer, frozen=True):
-    """Newest first, each."""
-
-    tokens: list[TokenAnswer]
-    sign_ins: list[SignInAnswer]
+    sign_ins: Sequence[SignInAnswer] = ()
+    passkeys: Sequence[PasskeyAnswer] = ()
 
 
 class _TokenRow(Struct, frozen=True):
@@ -128,7 +116,7 @@ def falls(authorised: AuthorisedRequest, request: WhatFalls) -> Outcome:
     elsewhere = {row.made.token.extent.workspace for row in rows.values()} - logs - {ALL}
     rows |= _known(authorised, elsewhere)
     return Outcome(
-        FallsAnswer(
+        TokensAnswer(
             [_shown(row) for row in _held(authorised, rows) if named.covers_lineage(_lineage(row, rows))],
             [one for one, _, lineage in sign_ins.living(authorised) if named.covers_lineage(lineage)],
             [one for one, token in browser_sessions.living_passkeys(authorised) if named.covers(token)],
@@ -149,7 +137,7 @@ def readers(authorised: AuthorisedRequest, request: ListReaders) -> Outcome:
         for one, given, lineage in sign_ins.living(authorised)
         if reads(MadeToken(lineage[-1], given.ops, given.exp), lineage)
     ]
-    return Outcome(ReadersAnswer(tokens, let_in))
+    return Outcome(TokensAnswer(tokens, let_in))
 
 
 def _reads(ctx: RequestContext, request: ListReaders, line: SealedLine | None, grant: Grant) -> bool:
@@ -262,8 +250,8 @@ LIST_TOKENS = declare("caps.list", "revoke", TokensAnswer, list_tokens, in_works
 READERS = declare(
     "caps.readers",
     "revoke",
-    ReadersAnswer,
+    TokensAnswer,
     readers,
     lambda request: Reach(workspace=request.workspace_id, actor=request.owner, some_compartment=True),
 )
-WHAT_FALLS = declare("caps.falls", "revoke", FallsAnswer, falls, in_workspace)
+WHAT_FALLS = declare("caps.falls", "revoke", TokensAnswer, falls, in_workspace)

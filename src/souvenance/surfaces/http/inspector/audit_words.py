@@ -148,6 +148,8 @@ WORDS = {
     "jobs.retry": "tried a job again",
     "audit.tail": "watched the audit log",
     "keep.backup": "made a backup",
+    "page.sign_in": "signed in to the pages",
+    "page.sign_out": "signed out of the pages",
     "passkey.add": "added a passkey",
     "passkey.use": "signed in with a passkey",
     "passkey.list": "listed passkeys",

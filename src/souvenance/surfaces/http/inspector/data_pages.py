@@ -144,7 +144,8 @@ class DataPages:
             lambda: self._exported(visit.gate, credentials, workspace, person, kind)
         )
         ending, media = _ENDINGS.get(kind, ("souvenance", "application/gzip"))
-        return download(content, f"souvenance-{_file_name(person or workspace)}.{ending}", media)
+        name = "".join(one if one.isascii() and one.isalnum() else "-" for one in person or workspace)
+        return download(content, f"souvenance-{name}.{ending}", media)
 
     def _exported(
         self, gate: Gate, credentials: Credentials, workspace: str, person: str | None, kind: str
@@ -235,20 +236,12 @@ class DataPages:
 
 class _BoundedSink(BytesIO):
     def write(self, content: Any) -> int:
-        _check_size(self.tell() + len(content))
+        if self.tell() + len(content) > _MOST_EXPORT_BYTES:
+            raise FileTooLarge(
+                f"the export is larger than {_MOST_EXPORT_BYTES // (1 << 20)} MB",
+                hint="Export it on the command line: souvenance export FILE.",
+            )
         return super().write(content)
-
-
-def _check_size(size: int) -> None:
-    if size > _MOST_EXPORT_BYTES:
-        raise FileTooLarge(
-            f"the export is larger than {_MOST_EXPORT_BYTES // (1 << 20)} MB",
-            hint="Export it on the command line: souvenance export FILE.",
-        )
-
-
-def _file_name(name: str) -> str:
-    return "".join(one if one.isascii() and one.isalnum() else "-" for one in name)
 
 
 def _asking(gate: Gate, credentials: Credentials) -> Ask:

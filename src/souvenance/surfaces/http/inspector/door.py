@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from souvenance.errors import Denied, SouvenanceError, Unauthenticated
+from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
@@ -29,7 +29,7 @@ from souvenance.surfaces.http.inspector import (
 )
 from souvenance.surfaces.http.inspector.passkey_pages import PasskeyPages
 from souvenance.surfaces.http.inspector.static_files import compressed, static_routes
-from souvenance.surfaces.http.inspector.visit import PAGES, Visit, posted, redirect
+from souvenance.surfaces.http.inspector.visit import PAGES, Visit, posted, redirect, url
 from souvenance.surfaces.http.inspector.webauthn import offered
 from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer, token_of
@@ -38,7 +38,11 @@ from souvenance.surfaces.http.routes import status_of
 LINKS = "/inspect/links"
 SIGN_IN = "/inspect/sign-in"
 SIGN_OUT = "/inspect/sign-out"
+BACK = "/inspect/back"
+VIEW_AS = "/inspect/access/view-as"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
+_OWN = SessionCookie("souvenance-inspector-own", "strict")
+"""Holds the person's own session while they look at the pages as another token sees them."""
 _SIGN_IN_BYTES = 32 * 1024
 
 _PARTS = (
@@ -69,8 +73,10 @@ class InspectorDoor:
             Route(LINKS, partial(self._links, gate, threads), methods=["POST"]),
             Route(SIGN_IN, partial(self._sign_in, gate, threads), methods=["GET", "POST"]),
             Route(passkey_pages.CHALLENGES, passkeys.challenge, methods=["POST"]),
-            Route(passkey_pages.SIGN_IN, partial(self._sign_in_with, passkeys), methods=["POST"]),
-            Route(SIGN_OUT, partial(at, self._sign_out), methods=["POST"]),
+            Route(passkey_pages.SIGN_IN, partial(self._signed_in, passkeys.session), methods=["POST"]),
+            Route(SIGN_OUT, partial(at, partial(self._sign_out, gate, threads)), methods=["POST"]),
+            Route(VIEW_AS, partial(at, partial(self._view_as, gate, threads)), methods=["POST"]),
+            Route(BACK, partial(self._back, gate, threads), methods=["POST"]),
             *(
                 Route(path, partial(at, page), methods=[method])
                 for part in (*_PARTS, self._data, self._work, passkeys)
@@ -101,42 +107,62 @@ class InspectorDoor:
             return self._sign_in_page(request, 200)
         if request.method == "GET" and not is_same_site(request.headers):
             return PAGES.shown("follow_link.html", link=link)
-        return await self._signed_in(request, self._begun(request, gate, threads, link))
+        return await self._signed_in(partial(self._begun, gate, threads, link), request)
 
-    async def _sign_in_with(self, passkeys: PasskeyPages, request: Request) -> Response:
-        return await self._signed_in(request, passkeys.session(request))
-
-    async def _signed_in(self, request: Request, begun: Awaitable[str]) -> Response:
+    async def _signed_in(self, begun: Callable[[Request], Awaitable[str]], request: Request) -> Response:
         """To the first page, with the secret of the new session; else the sign-in page says why."""
         try:
-            secret = await begun
+            secret = await begun(request)
         except SouvenanceError as error:
             return self._sign_in_page(request, status_of(type(error)), error)
-        answered = redirect("/")
-        _COOKIE.give(answered, secret, self._secure(request))
+        answered, secure = redirect("/"), self._secure(request)
+        _COOKIE.give(answered, secret, secure)
+        if _OWN.read(request.cookies, secure):
+            _OWN.take_back(answered, secure)
         return answered
 
     def _sign_in_page(self, request: Request, code: int, error: SouvenanceError | None = None) -> Response:
-        return PAGES.shown("sign_in.html", code, error=error, offered=offered(request, self._public_url))
+        secure, way_in = self._secure(request), offered(request, self._public_url)
+        kept = {"own": _OWN.read(request.cookies, secure), "held": _COOKIE.read(request.cookies, secure)}
+        return PAGES.shown("sign_in.html", code, error=error, offered=way_in, **kept)
 
-    async def _begun(self, request: Request, gate: Gate, threads: RequestThreads, link: str | None) -> str:
+    async def _begun(self, gate: Gate, threads: RequestThreads, link: str | None, request: Request) -> str:
         """The secret of a new session, whatever cookie the browser brought. Raises: SouvenanceError."""
         fields = await posted(request, _SIGN_IN_BYTES) if request.method == "POST" else {}
         if followed := link or fields.get("link"):
-            secret = await threads.judge(gate, Credentials(None), lambda: self._sessions.follow(followed))
-            if secret is None:
-                raise Denied("this link was used before, or is too old: run `souvenance open` again")
-            return secret
+            return await threads.judge(gate, Credentials(None), lambda: self._sessions.follow(followed))
         token = fields.get("token", "").strip()
         return await threads.judge(gate, Credentials(token), lambda: self._sessions.begin(token))
 
-    async def _sign_out(self, visit: Visit) -> Response:
+    async def _sign_out(self, gate: Gate, threads: RequestThreads, visit: Visit) -> Response:
         await visit.form()
-        secure = self._secure(visit.request)
-        self._sessions.end(_COOKIE.read(visit.request.cookies, secure))
-        answered = redirect("/")
-        _COOKIE.take_back(answered, secure)
+        answered, secure = redirect("/"), self._secure(visit.request)
+        for cookie in (_COOKIE, _OWN):
+            await self._end(gate, threads, cookie.read(visit.request.cookies, secure))
+            cookie.take_back(answered, secure)
         return answered
+
+    async def _view_as(self, gate: Gate, threads: RequestThreads, visit: Visit) -> Response:
+        """Sign in with a token that the person made, and keep the way back."""
+        token, cookies = (await visit.form()).get("token", "").strip(), visit.request.cookies
+        secret = await threads.judge(gate, Credentials(token), lambda: self._sessions.begin(token))
+        answered, secure = redirect("/"), self._secure(visit.request)
+        _OWN.give(answered, _OWN.read(cookies, secure) or _COOKIE.read(cookies, secure), secure)
+        _COOKIE.give(answered, secret, secure)
+        return answered
+
+    async def _back(self, gate: Gate, threads: RequestThreads, request: Request) -> Response:
+        """To the person's own session. Raises: Denied."""
+        fields, secure = await posted(request), self._secure(request)
+        answered = redirect(url("access", w=fields.get("w")))
+        if own := _OWN.read(request.cookies, secure):
+            await self._end(gate, threads, _COOKIE.read(request.cookies, secure))
+            _COOKIE.give(answered, own, secure)
+            _OWN.take_back(answered, secure)
+        return answered
+
+    async def _end(self, gate: Gate, threads: RequestThreads, secret: str) -> None:
+        await threads.keep(gate, Credentials(None), lambda: self._sessions.end(secret))
 
     async def _at(self, gate: Gate, threads: RequestThreads, page: _Page, request: Request) -> Response:
         secret = _COOKIE.read(request.cookies, self._secure(request))
@@ -148,6 +174,7 @@ class InspectorDoor:
         if token is None:
             return self._sign_in_page(request, 401)
         visit = Visit(request, gate, threads, token, secret)
+        visit.views_as = bool(_OWN.read(request.cookies, self._secure(request)))
         try:
             return compressed(request, await page(visit))
         except Unauthenticated as error:

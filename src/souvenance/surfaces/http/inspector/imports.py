@@ -107,17 +107,16 @@ class ArchiveFile:
 ImportWork = MemoryFile | ArchiveFile
 
 
-class _Pass:
+class _Pass(Struct):
     """One pass through an archive."""
 
-    def __init__(self, progress: Callable[[int, int], None], total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
+    progress: Callable[[int, int], None]
+    total: int
+    done: int = 0
 
     def update(self, n_steps: int) -> None:
-        self._done += n_steps
-        self._progress(self._done, self._total)
+        self.done += n_steps
+        self.progress(self.done, self.total)
 
 
 def _watching(progress: Callable[[int, int], None]) -> Callable[[str, int], AbstractContextManager[_Pass]]:
@@ -248,10 +247,6 @@ class Imports:
             self.discard(oldest)
 
     def _free(self, run: ImportRun) -> None:
-        """The file is not needed any more."""
-        release, run.release, run.work = run.release, _nothing, None
+        """The file is not needed any more. What was released once is not released again."""
+        release, run.release, run.work = run.release, lambda: None, None
         release()
-
-
-def _nothing() -> None:
-    """What was released once is not released again."""

@@ -72,16 +72,12 @@ async def add_note(visit: Visit) -> Response:
     workspace = fields.get("w") or workspace_of(visit)
     put = m.Put(text=fields.get("text", ""), namespace=fields.get("namespace", "").strip() or "personal")
     stored = await visit.call(o.PUT, put, workspace)
-    return redirect(_page_of(visit, workspace, stored.id))
-
-
-def _page_of(visit: Visit, workspace: str, line: str) -> str:
-    return url(workspace, "lines", visit.who.sub, line)
+    return redirect(url(workspace, "lines", visit.who.sub, stored.id))
 
 
 async def own_line(visit: Visit) -> Response:
     """The address of a note of one's own, which command lines and mails may carry."""
-    return redirect(_page_of(visit, home_of(visit), visit.path["id"]))
+    return redirect(url(home_of(visit), "lines", visit.who.sub, visit.path["id"]))
 
 
 async def line(visit: Visit) -> Response:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from starlette.responses import Response
 
@@ -38,17 +36,8 @@ async def session(visit: Visit) -> Response:
         messages=messages,
         summaries=summaries,
         namespace=concluded and concluded.namespace,
-        beside=_beside(concluded.conclusions if concluded else []),
+        concluded=concluded.conclusions if concluded else [],
     )
-
-
-def _beside(conclusions: Iterable[Any]) -> dict[str, list[Any]]:
-    """What was concluded from each of the messages, by its id."""
-    beside: dict[str, list[Any]] = {}
-    for one in conclusions:
-        for source in one.source_ids or ():
-            beside.setdefault(source, []).append(one)
-    return beside
 
 
 async def _forget(operation: Operation, what: str, visit: Visit) -> Response:

@@ -153,6 +153,8 @@ class Visit:
         self._threads = threads
         self.token = token
         self.form_token = form_token("souvenance.inspector.form", secret)
+        self.views_as = False
+        """Whether the person has a sign-in of their own to go back to."""
         self.who = read_unverified(token)[0][-1]
         """What the token says of itself. The gate judges it at every call."""
 
