@@ -64,6 +64,74 @@ def test_the_same_is_kept_where_another_process_goes_on(stage):
     assert said(stage) == [SAID, "A fine name."]
 
 
+TALK = messages(SAID, "A fine name.", LATER)
+
+
+@pytest.mark.parametrize("earlier", [(), ("Hello.", "Hi.")], ids=["first turns", "later turns"])
+class TestATurnThatTheHostHasYetToGive:
+    """Hosts give finished turns on a thread of their own, which may be behind."""
+
+    @pytest.fixture
+    def provider(self, stage, earlier):
+        provider = stage.provider("s1")
+        if earlier:
+            provider.on_turn_start(1, earlier[0])
+            stage.tell(provider, *earlier, "s1", messages(*earlier))
+        for number, text in enumerate((SAID, LATER), 1 + len(earlier) // 2):
+            provider.on_turn_start(number, text)
+        return provider
+
+    @pytest.fixture
+    def whole(self, earlier):
+        return [*messages(*earlier), *TALK]
+
+    @pytest.mark.parametrize("times", [1, 3])
+    def test_is_kept_with_its_answer_where_the_process_ends(self, stage, provider, whole, earlier, times):
+        for _ in range(times):
+            provider.on_pre_compress(whole, require_checkpoint=True)
+        stage.anew()
+        stage.provider("s2")
+        stage.flush()
+        assert said(stage) == [*earlier, SAID, "A fine name.", LATER]
+
+    def test_is_kept_once_where_it_is_given_later(self, stage, provider, whole, earlier):
+        provider.on_pre_compress(whole, require_checkpoint=True)
+        stage.tell(provider, SAID, "A fine name.", "s1", whole[:-1])
+        stage.tell(provider, LATER, "Lovely.", "s1", [*whole, {"role": "assistant", "content": "Lovely."}])
+        assert said(stage) == [*earlier, SAID, "A fine name.", LATER, "Lovely."]
+
+    def test_brings_no_more_than_it_would_have_brought(self, stage, provider, whole, earlier):
+        told = [*whole[:-2], {"role": "assistant", "content": "Let me think."}, *whole[-2:]]
+        provider.on_pre_compress(told, require_checkpoint=True)
+        stage.flush()
+        assert said(stage) == [*earlier, SAID, "A fine name.", LATER]
+
+    def test_is_forgotten_where_it_is_undone(self, stage, provider, whole, earlier):
+        provider.on_pre_compress(whole, require_checkpoint=True)
+        stage.tell(provider, SAID, "A fine name.", "s1", whole[:-1])
+        stage.tell(provider, LATER, "Lovely.", "s1", [*whole, {"role": "assistant", "content": "Lovely."}])
+        provider.on_session_switch("s1", rewound=True)
+        provider.on_session_end(whole[:-1])
+        stage.flush()
+        assert said(stage) == [*earlier, SAID, "A fine name."]
+
+
+def test_what_was_said_before_memory_was_there_is_not_taken_over_by_a_checkpoint(stage):
+    provider = begun(stage, LATER, turn=5)
+    provider.on_pre_compress(TALK, require_checkpoint=True)
+    stage.flush()
+    assert said(stage) == [LATER]
+
+
+def test_what_was_said_in_a_turn_that_was_interrupted_may_be_said_again(stage):
+    provider = begun(stage)
+    provider.on_pre_compress(messages(SAID), require_checkpoint=True)
+    provider.on_turn_start(2, LATER)
+    stage.tell(provider, LATER, "Lovely.", "s1")
+    stage.tell(provider, SAID, "Yes.", "s1")
+    assert said(stage) == [SAID, LATER, "Lovely.", SAID, "Yes."]
+
+
 def test_between_turns_a_checkpoint_writes_nothing(stage):
     provider = begun(stage)
     stage.tell(provider, SAID, "A fine name.", "s1")

@@ -89,6 +89,21 @@ def test_what_the_host_writes_down_itself_is_known_here_too(stage):
     assert "black coffee" not in conclusions(stage, "coffee")
 
 
+@pytest.mark.parametrize("action, text", [("replace", "Drinks black coffee."), ("remove", "")])
+def test_of_two_entries_in_which_the_same_words_stand_the_one_goes_that_the_host_names_whole(
+    stage, action, text
+):
+    provider = stage.provider()
+    provider.on_memory_write("add", "user", "Drinks green tea.")
+    provider.on_memory_write("add", "user", "Sells green tea in Kyoto.")
+    told = {"old_text": "green tea", "previous_content": "Drinks green tea."}
+    provider.on_memory_write(action, "user", text, told)
+    stage.flush()
+    kept = conclusions(stage, "green tea")
+    assert "Drinks green tea." not in kept
+    assert "Kyoto" in kept
+
+
 def test_what_was_concluded_from_words_outlives_a_change_to_the_host_s_own_notes(stage):
     provider = stage.provider()
     stage.tell(provider, "I like green tea.")

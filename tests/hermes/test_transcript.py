@@ -10,7 +10,7 @@ def conversation(said):
     made = Transcript(HeardMessages(b"salt"))
     for place, text in enumerate(said):
         assert made.goes_on(said[:place]) == []
-        made.wrote(f"{text}{place}", text)
+        made.wrote((f"{text}{place}",), text)
     return made
 
 
@@ -43,7 +43,7 @@ def test_what_is_cut_off_is_gone_if_the_host_tells_of_an_undo_or_has_it_down_as_
 def test_what_is_said_again_in_its_own_place_is_gone():
     talk = conversation("abc")
     assert talk.goes_on("ab", following="c") == ["c2"]
-    talk.wrote("again", "c")
+    talk.wrote(("again",), "c")
     assert talk.goes_on("ab", following="c") == ["again"]
 
 
@@ -134,7 +134,7 @@ def test_of_a_very_long_conversation_the_end_can_be_taken_back():
     said = [f"message {n}" for n in range(700)]
     talk = Transcript(HeardMessages(b"salt"))
     for text in said:
-        talk.wrote(text, text)
+        talk.wrote((text,), text)
     assert len(talk.heard.said) < 700
     talk.rewind()
     assert talk.goes_on(said[:-1]) == [said[-1]]

@@ -56,8 +56,6 @@ class Document(Struct, frozen=True):
 
 
 class _Level(Struct, frozen=True):
-    """A place where settings stand."""
-
     path: str
     values: Mapping[str, Any]
 
@@ -80,7 +78,6 @@ def host_of(profile: str) -> str:
 
 
 def blocks_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The blocks of all hosts, by their names."""
     hosts = values.get("hosts")
     return hosts if isinstance(hosts, dict) else {}
 
@@ -104,7 +101,6 @@ def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
 def interpret(
     document: Document, home: Path, profile: str, environment: Mapping[str, str]
 ) -> tuple[c.Configuration, list[c.Complaint]]:
-    """The configuration of the profile with that home."""
     reading = _DocumentReader(document)
     host = environment.get(HOST_VARIABLE, "").strip()
     if not host:
@@ -114,8 +110,6 @@ def interpret(
 
 
 class _DocumentReader:
-    """One reading of a document."""
-
     def __init__(self, document: Document) -> None:
         self.complaints: list[c.Complaint] = []
         self._document = document

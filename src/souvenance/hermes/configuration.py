@@ -183,7 +183,6 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
             raise InvalidInput(f"must be {self.words}{shown}", hint=hint) from None
 
     def _nearest(self, value: Any) -> str | None:
-        """What was probably meant by a text."""
         if not isinstance(value, str):
             return None
         if self.words != NAME_WORDS:
@@ -544,7 +543,6 @@ def find(name: str) -> ProviderSetting | None:
 
 
 def nearest_key(name: str) -> str | None:
-    """The name of the setting that was probably meant."""
     found = nearest(name, _SPELLINGS)
     return _SPELLINGS[found].name if found else None
 

@@ -22,6 +22,7 @@ from souvenance.agents.gated_memory import GatedMemory, members_of
 from souvenance.agents.narrow_tokens import CallableGate, NarrowTokens
 from souvenance.agents.recalled import AI, USER
 from souvenance.agents.redaction import redact
+from souvenance.agents.transcript import clean
 from souvenance.decoders import settled
 from souvenance.domain.reasoning_settings import Reasoning
 from souvenance.errors import (
@@ -79,8 +80,6 @@ class QueuedMessage(Struct, frozen=True):
 
 
 class QueuedTurn(Struct, frozen=True, tag="turn"):
-    """What was said in one turn."""
-
     scope: ConversationScope
     said: list[QueuedMessage]
 
@@ -120,8 +119,6 @@ def lane_of(scope: ConversationScope) -> str:
 
 
 class QueueDelivery:
-    """Sends queued writes to memory."""
-
     def __init__(self, gate: CallableGate, tokens: NarrowTokens, *, reads_agent: bool = True) -> None:
         """Without `reads_agent` nothing is concluded from what the agent says."""
         self._gate = gate
@@ -309,7 +306,8 @@ def statement(
     if peer == AI and not scope.personal:
         return None
     text = redact(content.strip()) or None
-    gone = str((metadata or {}).get("old_text") or "").strip() or None
+    known = metadata or {}  # The older of the two is only what the host looked for in the entry.
+    gone = redact(clean(str(known.get("previous_content") or known.get("old_text") or "")).strip()) or None
     match action:
         case "add" if text:
             return QueuedStatement(scope, peer, text)
@@ -375,7 +373,6 @@ class DeliveryThread:
             )
 
     def dismiss(self) -> None:
-        """Deliver no more."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -429,7 +426,7 @@ class HeardMessages(Struct, frozen=True):
     places: dict[str, int] = {}
     """Which of them each write brought, by the id of the write."""
     ahead: dict[str, str] = {}
-    """The mark of what a write brought before its turn was over, by the id of the write."""
+    """The mark of a message that a write brought before the host gave its turn, by the id of the write."""
     at: int = 0
     """When the latest was written, in milliseconds."""
 
@@ -450,21 +447,33 @@ class Transcript:
         """The latest message was taken back, and maybe others before it."""
         self._undos += 1
 
-    def wrote(self, write_id: str, text: str, at: int = 0) -> None:
-        """The write brought what the user said last, or what else was said in that turn."""
-        said = [*self.heard.said, *self._marks((text,))]
+    def wrote(self, write_ids: Iterable[str], text: str, at: int = 0, answer: str = "") -> None:
+        """The host gave a turn. The writes brought what of it was not ahead; what is ahead of that was of
+        turns that were interrupted."""
+        said, turn = [*self.heard.said, *self._marks((text,))], self._marks((text, answer))
+        ahead = self.heard.ahead
+        end = max((place for place, mark in enumerate(ahead.values(), 1) if mark in turn), default=len(ahead))
         spare = max(0, len(said) - _MOST_HEARD)
-        places = self.heard.places | dict.fromkeys((*self.heard.ahead, write_id), len(said) - 1)
+        places = self.heard.places | dict.fromkeys((*[*ahead][:end], *write_ids), len(said) - 1)
         still = {one: place - spare for one, place in places.items() if place >= spare}
-        self.heard = replace(self.heard, said=said[spare:], places=still, ahead={}, at=at)
+        later = dict([*ahead.items()][end:])
+        self.heard = replace(self.heard, said=said[spare:], places=still, ahead=later, at=at)
 
     def wrote_ahead(self, write_id: str, text: str) -> None:
-        """The write brought what the user said in a turn that is not over."""
-        self.heard = replace(self.heard, ahead=dict(zip((write_id,), self._marks((text,)), strict=True)))
+        """The write brought a message of a turn that the host has yet to give."""
+        self.heard = replace(self.heard, ahead={**self.heard.ahead, write_id: self._marks((text,))[0]})
 
     def is_ahead(self, text: str) -> bool:
-        """Whether what the user says in this turn was written before the turn is over."""
-        return set(self._marks((text,))) <= {*self.heard.ahead.values()}
+        """Whether a message was written before the host gave its turn."""
+        return self._marks((text,))[0] in self.heard.ahead.values()
+
+    def not_given(self, said: Sequence[str], turn: int) -> int:
+        """How many turns the host has yet to give before the one of that number, in which the last of these
+        messages was said."""
+        earlier = self._marks(said[:-1])
+        if not self.heard.said:
+            return len(earlier) if turn == len(said) else 0
+        return next((ago for ago, mark in enumerate(reversed(earlier)) if mark == self.heard.said[-1]), 0)
 
     def goes_on(
         self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple, following: str | None = None

@@ -208,7 +208,6 @@ class Window(Struct, frozen=True):
 
     @property
     def before_model(self) -> str:
-        """All of it."""
         return _BETWEEN.join((self.text, *self.sent))
 
     def shows(self, text: str) -> bool:

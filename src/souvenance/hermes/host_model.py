@@ -75,7 +75,6 @@ class HostModel(httpx.BaseTransport):
         return self._response(answer)
 
     def close(self) -> None:
-        """Wait for no reply any longer."""
         with self._lock:
             if not self._stopped.done():
                 self._stopped.set_result(None)

@@ -89,7 +89,6 @@ def written_by(conversation: HostConversation, author: str) -> HostConversation:
 
 
 def agent_peer(configuration: Configuration) -> str:
-    """The peer that the agent itself is."""
     text = configuration.ai_peer.strip() or configuration.host
     stem = sanitised(text)
     return stem if len(stem) <= MOST_CHARS else escalated(stem, frozenset(), "name", text)
@@ -199,7 +198,6 @@ def _chat(key: str) -> str | None:
 
 
 def _kind_of(key: str | None) -> str | None:
-    """The kind of chat that a gateway's own key names."""
     segments = (key or "").split(":")
     return segments[_GATEWAY_HEAD] if segments[0] == "agent" and len(segments) > _GATEWAY_HEAD else None
 
@@ -220,8 +218,6 @@ _GATEWAY_NAME = pattern(r"agent(?:--?[a-zA-Z0-9_]+){3,}\Z")
 
 
 class _Source(Struct, frozen=True):
-    """What identifies the conversation."""
-
     kind: str
     text: str
     name: str | None = None

@@ -291,14 +291,12 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
         )
 
     def settings(self) -> dict[str, Any]:
-        """As the configuration stores it."""
         kept = msgspec.to_builtins(self)
         access, more = kept.pop("access"), kept.pop("more")
         shown = {name: value for name, value in kept.items() if value or name in _ALWAYS}
         return {"apiKey": access, "oauth": {**shown, **more}}
 
     def over(self, now: int) -> bool:
-        """Whether the access token has expired."""
         return self.expires_at <= now
 
     def standing(self, now: int) -> str:

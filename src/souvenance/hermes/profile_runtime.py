@@ -180,7 +180,6 @@ class ThreadPool:
 
 
 def fulfil(task: Future[_T], work: Callable[[], _T]) -> None:
-    """Do the work, and put its result or error into the future."""
     try:
         task.set_result(work())
     except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
@@ -188,8 +187,6 @@ def fulfil(task: Future[_T], work: Callable[[], _T]) -> None:
 
 
 class Backend(Struct):
-    """An open backend."""
-
     gate: CallableGate
     tokens: NarrowTokens
     delivery: QueueDelivery

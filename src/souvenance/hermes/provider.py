@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ _TRIED_AGAIN_MS = 600_000
 
 
 class Provider:
-    """Each hook takes, and leaves alone, whatever else a newer host may tell it."""
+    """Each hook takes, and leaves alone, whatever else a newer host may tell it. For those that are not here the
+    host's defaults do: what a helper reports, for one, is what a tool returned."""
 
     pre_compress_checkpoint_api_version = 2
     """`on_pre_compress` returns once what was said is on the disk, and writes nothing twice."""
@@ -272,9 +274,6 @@ class Provider:
         status = offered(PROVIDERS, "RecallStatus")
         return status("Souvenance", self._recalled) if status is not None and self._recalled else None
 
-    def on_delegation(self, task: str, result: str, *, child_session_id: str = "", **more: Any) -> None:
-        """Nothing: what a helper reports is what a tool returned. The agent's answer has what counts."""
-
     def _recall(self, scope: ConversationScope, turns: int) -> Recall:
         """The recall of this conversation, of which so many turns are over or under way."""
         conversation, over_http, live = self._conversation, self._over_http, self._live(scope)
@@ -288,9 +287,6 @@ class Provider:
             return replace(found, sent=()) if found and bare else found
 
         return Recall(self._runtime(), self._configured(), scope, live, shown)
-
-    def queue_prefetch(self, query: str, *, session_id: str = "", **more: Any) -> None:
-        """Nothing: each turn's memory answers that turn's own message."""
 
     def sync_turn(
         self,
@@ -315,7 +311,6 @@ class Provider:
         self._bring_pages(runtime, scope)
 
     def _keeps(self, scope: ConversationScope) -> bool:
-        """Whether what is said there is written down."""
         return scope.namespaces.write is not None and self._configured().save_messages
 
     def _end_turn(self) -> None:
@@ -327,21 +322,34 @@ class Provider:
         self, runtime: ProfileRuntime, scope: ConversationScope, session_id: str, user: str, assistant: str
     ) -> None:
         with self._transcript(scope, session_id) as transcript:
-            said = [] if transcript.is_ahead(user) else self._said(runtime, scope.user, user)
-            said += self._said(runtime, scope.ai, assistant)
-            if not said:
+            known = transcript.is_ahead(user)
+            said = [] if known else self._said(runtime, scope.user, user)
+            said += [] if transcript.is_ahead(assistant) else self._said(runtime, scope.ai, assistant)
+            if not said and not known:
                 return
-            transcript.wrote(runtime.post(QueuedTurn(scope, said)), user, runtime.now())
+            posted = [runtime.post(QueuedTurn(scope, said))] if said else []
+            transcript.wrote(posted, user, runtime.now(), assistant)
         self._keep_title(session_id)
         if not self._over_http:
             runtime.live(self._key(scope, session_id)).scope = scope
 
-    def _write_ahead(self, runtime: ProfileRuntime, scope: ConversationScope, user: str) -> None:
-        """Write what the user said in the turn under way. Raises: StorageUnavailable."""
-        said = self._said(runtime, scope.user, user) if self._in_turn and self._keeps(scope) else []
+    def _write_ahead(
+        self, runtime: ProfileRuntime, scope: ConversationScope, messages: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Write what the host has yet to give: what the user said in the turn under way, and the turns before
+        it, each with its answer. Raises: StorageUnavailable."""
+        peers = {"user": scope.user, "assistant": scope.ai}
+        talk = [one for one in messages if one.get("role") in peers]
+        users = [place for place, one in enumerate(talk) if one["role"] == "user"]
+        if not users or not self._in_turn or not self._keeps(scope):
+            return
         with self._transcript(scope) as transcript:
-            if said and not transcript.is_ahead(user):
-                transcript.wrote_ahead(runtime.post(QueuedTurn(scope, said)), user)
+            begin = users[-1 - transcript.not_given(_said_by_user(talk), self._turn)]
+            for one, following in pairwise([*talk[begin : users[-1] + 1], {"role": "user"}]):
+                text = spoken(one.get("content"))
+                said = self._said(runtime, peers[one["role"]], text)
+                if said and "user" in (one["role"], following["role"]) and not transcript.is_ahead(text):
+                    transcript.wrote_ahead(runtime.post(QueuedTurn(scope, said)), text)
 
     def _said(self, runtime: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
         now = runtime.now()
@@ -408,7 +416,6 @@ class Provider:
             self._live(scope).sent_by_caller = kept is not None and had < len(kept.sent)
 
     def _take_back(self, scope: ConversationScope, write_ids: Sequence[str]) -> None:
-        """What was undone is no longer remembered."""
         for write_id in write_ids:
             self._runtime().post(Undo(scope, write_id))
 
@@ -519,7 +526,7 @@ class Provider:
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
         asking, told = self._scope_now(), ""
         if asking is not None:
-            self._write_ahead(runtime, asking, spoken(latest))
+            self._write_ahead(runtime, asking, messages)
             told = self._recall(asking, self._turn).at_once(spoken(latest))
         runtime.flush(max(0.0, until - time.monotonic()))
         return told

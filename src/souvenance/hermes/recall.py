@@ -50,8 +50,6 @@ NO_LIMIT = 1_000_000_000
 
 
 class TurnPlan(Struct, frozen=True):
-    """What a turn looks up."""
-
     base: bool = False
     """Whether the first layer is looked up."""
     ask: bool = False
@@ -174,8 +172,6 @@ _T = TypeVar("_T")
 
 
 class Recall(Struct):
-    """The recall of one conversation."""
-
     runtime: ProfileRuntime
     configuration: Configuration
     scope: ConversationScope

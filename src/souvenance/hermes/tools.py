@@ -176,8 +176,6 @@ def nobody() -> str:
 
 
 class _ToolContext(Struct, frozen=True):
-    """What every tool works with."""
-
     memory: GatedMemory
     configuration: Configuration
     now: datetime
@@ -322,7 +320,6 @@ _TOOLS: dict[str, tuple[type[_OfPeer], Callable[[_ToolContext, Any], _Answer]]] 
 
 
 def _level(configuration: Configuration, asked: str) -> Level:
-    """The level that the model chose, if it may."""
     if not asked or not configuration.dialectic_dynamic:
         return configuration.dialectic_reasoning_level
     if (level := next((one for one in LEVELS if one == asked), None)) is None:

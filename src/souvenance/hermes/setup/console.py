@@ -127,7 +127,6 @@ def plain(value: Any) -> str:
 
 
 def shown(name: str, value: Any) -> str:
-    """The value of a setting."""
     if value is None or value == "":
         return "none"
     if name in _LIMITS and value == 0:

@@ -37,7 +37,6 @@ class HermesInstallation(Struct, frozen=True):
     """The profile that a `hermes` started here would use."""
 
     def profiles(self) -> list[Profile]:
-        """Every profile, the default one first."""
         try:
             found = sorted(path for path in (self.root / _PROFILES).iterdir() if path.is_dir())
         except OSError:
@@ -60,7 +59,6 @@ class HermesInstallation(Struct, frozen=True):
 
 
 def profile_at(home: Path) -> Profile:
-    """The profile whose home that is."""
     return Profile(home.name if home.parent.name == _PROFILES else DEFAULT, home)
 
 

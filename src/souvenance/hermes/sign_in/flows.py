@@ -42,8 +42,6 @@ _LONGEST_CODE_SECONDS = 3600.0
 
 
 class Signed(Struct, frozen=True):
-    """The result of a sign-in."""
-
     grant: OAuthGrant
     config: Mapping[str, Any]
     """What the person chose on the consent page, as the server says, not checked yet."""
