@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from souvenance.errors import InvalidInput
+from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
@@ -78,7 +78,11 @@ def _kind() -> Callable[[Surroundings], Any]:
         def handle_desktop_config_action(
             self, action: str, payload: dict[str, Any], *, hermes_home: str, **more: Any
         ) -> dict[str, Any]:
-            return _done_in_panel(action, payload, Path(hermes_home))
+            try:
+                return _done_in_panel(action, payload, Path(hermes_home))
+            except (SouvenanceError, ValueError) as error:
+                hint = getattr(error, "hint", "")
+                return {"ok": False, "message": f"{error}. {hint}".rstrip(" .") + "."}
 
     return SouvenanceProvider
 
@@ -100,7 +104,7 @@ def _shown_in_panel(home: Path) -> dict[str, Any]:
 
 
 def _done_in_panel(action: str, payload: dict[str, Any], home: Path) -> dict[str, Any]:
-    """Do what a button of the panel asks for. Raises: InvalidInput; SouvenanceError."""
+    """Do what a button of the panel asks for. Raises: SouvenanceError; ValueError."""
     from souvenance.hermes.setup.profiles import environment_of, profile_at
 
     environment = environment_of(profile_at(home), ENVIRONMENT)

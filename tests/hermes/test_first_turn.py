@@ -38,3 +38,20 @@ def test_in_a_cold_process_it_has_its_memory_within_the_wait_or_says_that_it_has
     missed = "Memory did not answer within 0.15 s; this turn goes without it."
     assert said == ([] if answers else [missed])
     assert (missed in caplog.text) == (not answers)
+
+
+def test_that_memory_was_not_there_in_time_is_said_once_to_each_person(theatre, honcho, caplog):
+    """Over HTTP the host makes a provider for every request."""
+    theatre.configure(baseUrl=honcho.url, recallWait=WAIT)
+    honcho.hang()
+    theatre.stop_the_clock()
+    said = []
+    for turn, person in enumerate(("ann", "bob", "ann", "bob"), 1):
+        key = {"platform": "api_server", "gateway_session_key": f"user:{person}"}
+        theatre.recall(
+            theatre.provider(warning_callback=lambda text, whom=person: said.append(whom), **key),
+            QUESTION,
+            turn,
+        )
+    assert said == ["ann", "bob"]
+    assert caplog.text.count("this turn goes without it") == 2

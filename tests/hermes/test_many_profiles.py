@@ -13,6 +13,7 @@ from souvenance import plugin
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.host import ENVIRONMENT, home_now
 from souvenance.hermes.profile_runtime import QUIET_SECONDS
+from souvenance.hermes.sign_in import profile as sign_in
 
 PROFILES = 8
 
@@ -129,6 +130,24 @@ def test_eight_profiles_at_once_each_have_their_own_key_and_a_bare_thread_has_no
         bare.start()
         bare.join()
     assert found == [(host.launched, None)]
+
+
+def test_eight_profiles_at_once_are_each_warned_once(host, homes, caplog):
+    def of_nobody(home):
+        for session in ("s1", "s2"):
+            found = []
+            plugin.register(SimpleNamespace(register_memory_provider=found.append))
+            found[0].initialize(session, platform="api_server")
+
+    all_at_once(host, homes, of_nobody)
+    assert caplog.text.count("somebody is not named by the host") == PROFILES
+
+
+def test_a_home_has_one_sign_in_however_its_path_is_spelled(host, homes, tmp_path):
+    (tmp_path / "linked").symlink_to(homes[0])
+    assert sign_in.start(tmp_path / "linked")["state"] == "error"
+    assert sign_in.status(homes[0])["state"] == "error"
+    assert sign_in.status(homes[1])["state"] == "idle"
 
 
 def test_a_home_is_one_profile_however_its_path_is_spelled(host, homes, tmp_path):

@@ -13,7 +13,6 @@ import yaml
 from hermes import plugin_folder
 from hermes.newer_host import LEVELS, Loader, modules, profile
 from souvenance import plugin
-from souvenance.errors import InvalidInput
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.configuration import KEYS
 from souvenance.version import __version__
@@ -208,11 +207,41 @@ class TestThePanelThatAsksTheProvider:
         assert (shown["values"]["apiKey"], shown["is_set"]["apiKey"]) == ("", True)
         assert "secret-of-ann" not in json.dumps(shown)
 
-    def test_a_wrong_value_is_refused(self, panel):
-        with pytest.raises(InvalidInput, match="contextTokens"):
-            panel("save", contextTokens="many")
-        with pytest.raises(InvalidInput, match="no action"):
-            panel("dance")
+    @pytest.mark.parametrize(
+        "action, values, wrong",
+        [
+            ("save", {"contextTokens": "many"}, "contextTokens"),
+            ("save", {"baseUrl": "http://[::1"}, "baseUrl"),
+            ("save", {"baseUrl": "http://memory.example:port"}, "baseUrl"),
+            ("save", {"peerName": "\ud800"}, "peerName"),
+            ("save", {"recallWait": "1e999"}, "recallWait"),
+            ("dance", {}, "no action"),
+        ],
+    )
+    def test_a_wrong_value_is_refused_in_words_and_changes_nothing(self, panel, home, action, values, wrong):
+        before = self.shown()
+        told = panel(action, **values)
+        assert not told["ok"]
+        assert wrong in told["message"]
+        assert json.loads(json.dumps(told)) == told
+        assert self.shown() == before
+
+    @pytest.mark.parametrize(
+        "content",
+        ["{", "[]", '{"contextTokens": "many"}', '{"baseUrl": "http://[::1"}', '{"store": "\\u0000"}'],
+    )
+    def test_settings_that_are_wrong_are_told_in_words_by_the_check(self, panel, home, content):
+        (home / "souvenance.json").write_text(content)
+        told = panel("check")
+        assert told["message"] and json.loads(json.dumps(told)) == told
+        assert told["ok"] == ("many" in content)
+        assert self.shown()["values"].keys() == self.shown()["is_set"].keys()
+
+    def test_a_folder_that_can_not_be_written_is_told_in_words(self, panel, home):
+        (home / "souvenance.json").unlink()
+        (home / "souvenance.json").mkdir()
+        told = panel("save", peerName="ann")
+        assert not told["ok"] and "souvenance.json" in told["message"]
 
     def test_the_check_says_whether_memory_answers(self, panel):
         assert panel("check")["ok"]

@@ -44,7 +44,7 @@ from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
 from souvenance.hermes.configuration import Complaint, Configuration
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, lane_of
 from souvenance.hermes.gc_pause import undisturbed
-from souvenance.hermes.host import bound
+from souvenance.hermes.host import bound, home_key
 from souvenance.hermes.recall import CachedConversation
 from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
@@ -505,13 +505,16 @@ class Surroundings(Struct, kw_only=True):
     configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
     runtime: Callable[[Configuration], ProfileRuntime]
     state_files: Callable[[Configuration], StateFiles]
-    warned: set[str] = set()
+    warned: set[tuple[str, ...]] = set()
 
-    def warn(self, warning: str) -> None:
-        """Log a warning once, even if several providers have it."""
-        if warning not in self.warned and len(self.warned) < _MOST_WARNINGS:
-            self.warned.add(warning)
-            _log.warning("souvenance: %s", warning)
+    def warn(self, warning: str, *whom: str) -> bool:
+        """Log a warning once in a profile, or once for each of its people; whether that was now."""
+        key = (home_key(self.home()), warning, *whom)
+        if key in self.warned or len(self.warned) >= _MOST_WARNINGS:
+            return False
+        self.warned.add(key)
+        _log.warning("souvenance: %s", warning)
+        return True
 
 
 def _silent(detail: str) -> Unavailable:

@@ -64,8 +64,8 @@ _TRIED_AGAIN_MS = 600_000
 
 
 class Provider:
-    """Each hook takes, and leaves alone, whatever else a newer host may tell it. For those that are not here the
-    host's defaults do: what a helper reports, for one, is what a tool returned."""
+    """Each hook takes, and leaves alone, whatever else a newer host may tell it. For those that are not here
+    the host's defaults do: what a helper reports, for one, is what a tool returned."""
 
     pre_compress_checkpoint_api_version = 2
     """`on_pre_compress` returns once what was said is on the disk, and writes nothing twice."""
@@ -258,16 +258,15 @@ class Provider:
         told = recall.background(clean(query), self._turn)
         self._recalled = count(told)
         if recall.missed:
-            self._say_missed()
+            self._say_missed(scope)
         return told
 
-    def _say_missed(self) -> None:
-        """Report a turn without memory: always to the log, and once to the user."""
+    def _say_missed(self, scope: ConversationScope) -> None:
+        """Report a turn without memory: to the log and to the user, once in a process for each person."""
         told = f"Memory did not answer within {self._configured().patience:g} s; this turn goes without it."
-        self._around.warn(f"{told} 'hermes souvenance status' says more.")
-        if self._warn_user is not None:
+        more = f"{told} 'hermes souvenance status' says more."
+        if self._around.warn(more, scope.workspace, scope.user) and self._warn_user is not None:
             self._warn_user(told)
-            self._warn_user = None
 
     def recall_status(self, **more: Any) -> Any:
         """What the latest turn was given, in the host's own terms; None if nothing, or the host has none."""

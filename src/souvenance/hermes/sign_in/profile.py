@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
-from souvenance.hermes.host import context_thread, default_home, user_home
+from souvenance.hermes.host import context_thread, default_home, home_key, user_home
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
@@ -239,7 +239,8 @@ class _Try(Struct):
             self.detail = f"{error.code}: {error.detail}. {error.hint}".rstrip()
 
 
-_tries: dict[Path, _Try] = {}
+_tries: dict[str, _Try] = {}
+"""By home."""
 _lock = threading.Lock()
 
 
@@ -249,10 +250,10 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
     The profile is read here, because the thread outlives the request that asks for it.
     """
     with _lock:
-        found = _tries.get(home)
+        found = _tries.get(home_key(home))
         if found is None or found.state != "pending":
             environment = environment_of(profile_at(home), os.environ)
-            _tries[home] = found = _Try()
+            _tries[home_key(home)] = found = _Try()
             try:
                 configuration = read_configuration(home, environment)[0]
                 show = open_url or (lambda page: open_page(page, environment))
@@ -288,7 +289,7 @@ def _run(
 
 def status(home: Path) -> dict[str, Any]:
     """The state of the profile's sign-in, in the words of the host's shell."""
-    found = _tries.get(home, _Try("idle", ""))
+    found = _tries.get(home_key(home), _Try("idle", ""))
     configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
     auth = "oauth" if configuration.oauth is not None else "apikey" if configuration.api_key else None
     return {
