@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-import httpx
-
-from conversation.world import HERE, InProcess, Speaker
+from conversation.world import Speaker, Wire
 from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -47,8 +45,7 @@ class Kept:
 
     @contextmanager
     def speaking(self, workspace="talk"):
-        transport = InProcess(make_app(self.installation.gate))
-        with httpx.Client(transport=transport, base_url=HERE) as wire:
+        with Wire(make_app(self.installation.gate)) as wire:
             yield Speaker(wire, self.installation.owner_cap, workspace)
 
 
