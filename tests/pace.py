@@ -1,5 +1,5 @@
 """How the whole suite keeps its pace: files in memory, what is loaded stays, what takes long first, laws
-without a clock, and tests that are compiled once."""
+without a clock, tests that are compiled once, and no authorities of TLS."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import fcntl
 import gc
 import os
 import shutil
+import ssl
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
+import starlette.routing
 from hypothesis import HealthCheck, settings
 
 _MEMORY = Path("/dev/shm")
@@ -44,6 +47,24 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: of a file whose many tests take long, and so begin early")
     if "TMPDIR" not in os.environ and _roomy(_MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+    _read_no_public_authorities()
+    # Each application has the same ninety paths.
+    starlette.routing.compile_path = cache(starlette.routing.compile_path)
+
+
+def _read_no_public_authorities() -> None:
+    """Nobody has a certificate of theirs here, and a client reads all of them when it is made: to do that
+    takes longer than fifty requests. A file that a test names is read.
+    """
+    paths, read = ssl.get_default_verify_paths(), ssl.SSLContext.load_verify_locations
+    public = {certifi.where(), paths.cafile, paths.openssl_cafile}
+
+    def load(self: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
+        if cadata is not None or cafile not in public:
+            read(self, cafile, capath, cadata)
+
+    ssl.SSLContext.load_verify_locations = load  # type: ignore[method-assign]
+    ssl.SSLContext.load_default_certs = lambda self, purpose=None: None  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(wrapper=True)
