@@ -52,19 +52,34 @@ exec "{python}" "$@"
 
 @contextmanager
 def quick_programs(
-    place: Path, real: Path, entries: Mapping[str, str], *, loaded: Sequence[str] = (), unread: str = ""
+    place: Path,
+    real: Path,
+    entries: Mapping[str, str],
+    *,
+    loaded: Sequence[str] = (),
+    unread: str = "",
+    prepared: str = "",
 ) -> Iterator[Path]:
     """The folder of programs that stand for those in the folder `real` and its Python, while they can be run.
 
     `entries` has the "module:function" of each name. `loaded` are modules to load before, but for those that
     read the variable `unread` of the environment while they are loaded: each command loads them itself.
+    `prepared` is code that runs once then; what it makes, every command has.
     Callers that ask for the same place meanwhile, in any process, share the process that forks.
     """
     place.mkdir(exist_ok=True)
     with _locked(place):
         if not (place / "users").exists():
             _write(place, real, entries)
-            command = [str(real / "python"), "-P", __file__, str(place), json.dumps(dict(entries)), unread]
+            command = [
+                str(real / "python"),
+                "-P",
+                __file__,
+                str(place),
+                json.dumps(dict(entries)),
+                unread,
+                prepared,
+            ]
             _start([*command, *loaded], place)
         user = os.open(place / "users", os.O_WRONLY)
     try:
@@ -209,11 +224,12 @@ def _load(modules: list[str], unread: str) -> None:
             importlib.import_module(one)
     os.environ.__class__ = os._Environ
     gettext.find = cache(gettext.find)  # Each option of each command looks for a translation.
-    gc.freeze()
 
 
 if __name__ == "__main__":
-    _, place, entries, unread, *loaded = sys.argv
+    _, place, entries, unread, prepared, *loaded = sys.argv
     users = os.open(f"{place}/users", os.O_RDONLY)
     _load(loaded, unread)
+    exec(prepared, made := {})
+    gc.freeze()
     _serve(Path(place), users, json.loads(entries))

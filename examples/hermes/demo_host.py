@@ -316,6 +316,7 @@ def _settings(model: DemoModel, more: Mapping[str, Mapping[str, Any]]) -> dict[s
         "security": {"tirith_enabled": False},
         "display": {"busy_input_mode": "queue"},
         "approvals": {"destructive_slash_confirm": False},
+        "plugins": {"disabled": ["dashboard_auth/basic"]},  # Else each start takes long to hash a password.
         "agent": {"environment_probe": False},  # Else each start runs six programs for a line of the prompt.
     }
     return {name: {**known.get(name, {}), **more.get(name, {})} for name in (*known, *more)}
