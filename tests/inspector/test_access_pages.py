@@ -22,6 +22,9 @@ def test_a_narrow_token_is_previewed_made_viewed_as_and_revoked(server, window):
     expect(page.locator("main")).to_contain_text("Allergy: penicillin")
     expect(page.locator("main")).to_contain_text("Only ann.")
     expect(page.locator("main")).to_contain_text("✗ forget")
+    expect(page.locator("section", has=page.get_by_role("heading", name="Lines"))).to_contain_text(
+        re.compile(rf"{COMMON_NAMESPACE} \d+ lines")
+    )
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("textbox", name="The new token")).not_to_be_empty()
     given = page.get_by_role("region", name="Who gave what to whom")
@@ -131,6 +134,14 @@ def test_revoking_shows_the_programs_that_fall_too_and_they_do(server, window):
         page.get_by_role("button", name="Revoke", exact=True).click()
         assert program.whoami(access_token).status_code == 401
     expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("No program")
+
+
+def test_a_token_for_somebody_who_is_not_known_yet_is_previewed_too(server, visitor):
+    client = visitor()
+    sent = {"peer": "newcomer", "workspace": "home", "namespaces": "default", "read": "on"}
+    answer = client.post("/inspect/access/preview", data={**sent, "csrf": csrf_of(client)})
+    assert answer.status_code == 200
+    assert "It would open no line of <bdi>newcomer</bdi>." in answer.text
 
 
 def test_a_token_that_may_do_nothing_is_not_made(server, visitor):

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from souvenance.domain.names import ALL
 from souvenance.errors import InvalidInput, NotFound
-from souvenance.gate import inspection, sign_ins
+from souvenance.gate import inspect_work, inspection, sign_ins
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_tree import WHAT_FALLS, TokenAnswer, WhatFalls
@@ -111,7 +111,7 @@ async def preview(visit: Visit) -> Response:
     workspace, peer = asked.wid or "", asked.sub
     facts, known, notes, people, others = await asyncio.gather(
         eye.ask(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=peer)),
-        eye.ask(inspection.PERSON, inspection.AskPerson(workspace_id=workspace, peer=peer, size=5)),
+        eye.ask(inspect_work.STORAGE, inspect_work.Storage(workspace_id=workspace, owner=peer)),
         eye.ask(o.LIST, m.List(limit=5, texts="get" in asked.ops)),
         eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5), of_all=True),
         visit.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5), of_all=True),
