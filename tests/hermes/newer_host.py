@@ -7,6 +7,7 @@ the plugin from its folder and answers calls in JSON.
 
 from __future__ import annotations
 
+import ast
 import contextvars
 import hashlib
 import importlib.util
@@ -15,12 +16,13 @@ import json
 import os
 import queue
 import re
+import shutil
 import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -36,6 +38,29 @@ OFFERED = {
     "0.20": ("register_auxiliary_task", "register_hook", "register_skill", "register_tool"),
     "0.21": ("register_auxiliary_task", "register_hook", "register_skill", "register_tool"),
 }
+
+FIRST_TO_INSTALL_IT = (0, 21, 4)
+"""The first release whose installer takes a second manifest, and installs what a plugin declares."""
+MANIFEST_FIELDS = set(
+    re.findall(
+        r"\w+",
+        """
+        name version description manifest_version api_version requires_hermes requires_plugins
+        python_dependencies python_runtime config_schema capabilities provides_tools provides_hooks hooks
+        requires_env external_dependencies license homepage tags kind
+        """,
+    )
+)
+CAPABILITIES = set(
+    re.findall(
+        r"[\w.]+",
+        """
+        tools.override llm.provider_override llm.model_override llm.agent_id_override llm.profile_override
+        llm.task_override gateway.platform_actions gateway.plugin_status
+        """,
+    )
+)
+REQUIRED = re.compile(r"(>=|<=|==|!=|>|<)\s*(\d+(?:\.\d+)*)\Z")
 
 _home = contextvars.ContextVar("hermes_home", default=None)
 _secrets = contextvars.ContextVar("hermes_secrets", default=None)
@@ -253,13 +278,91 @@ def modules(level, *, managed=False):
     return {one.__name__: one for one in (*found, _module("agent.memory_provider", **provider))}
 
 
-class Collector:
-    """What `register` is given. All that the level does not offer raises AttributeError."""
+class Refused(Exception):
+    """What a host does not take, and why."""
 
-    def __init__(self, level, name):
+
+def read_manifest(folder):
+    import yaml
+
+    return yaml.safe_load((folder / "plugin.yaml").read_text("utf-8"))
+
+
+def numbered(version):
+    """A release as its three numbers."""
+    return tuple(int(part) for part in [*version.split("."), "0", "0"][:3])
+
+
+def satisfied(required, version):
+    """Whether a release is one that a manifest asks for. What can't be read asks for another one."""
+    compare = {">=": "__ge__", "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", "<": "__lt__"}
+    for clause in filter(None, map(str.strip, required.split(","))):
+        if not (found := REQUIRED.match(clause)):
+            return False
+        if not getattr(numbered(version), compare[found[1]])(numbered(found[2])):
+            return False
+    return True
+
+
+def core_writes(source):
+    """The lines of a plugin that change the host's own modules, which no plugin may."""
+    for node in ast.walk(ast.parse(source)):
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        written = [one.value for one in targets if isinstance(one, ast.Subscript)]
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in (
+            "update",
+            "setdefault",
+            "pop",
+            "__setitem__",
+        ):
+            written.append(called.value)
+        if any(ast.unparse(one) == "sys.modules" for one in written):
+            yield node.lineno
+        if isinstance(called, ast.Name) and called.id in ("setattr", "delattr"):
+            yield node.lineno
+
+
+class Installer:
+    """`hermes plugins install` and `hermes plugins validate` of a release."""
+
+    def __init__(self, version):
+        self.version = version
+        self.new = numbered(version) >= FIRST_TO_INSTALL_IT
+
+    def install(self, folder, home):
+        """Where the folder is placed. Raises: Refused, before anything is."""
+        manifest, most = read_manifest(folder), 2 if self.new else 1
+        if manifest.get("manifest_version", 1) > most:
+            raise Refused(f"this installer only supports manifest_version up to {most}")
+        for wrong in self.validate(folder):
+            raise Refused(wrong)
+        return Path(shutil.copytree(folder, home / "plugins" / manifest["name"]))
+
+    def validate(self, folder):
+        manifest = read_manifest(folder)
+        if not satisfied(manifest.get("requires_hermes", ""), self.version):
+            yield f"requires hermes {manifest['requires_hermes']}, running {self.version}"
+        if manifest["name"] in SENTINELS:
+            yield f"no plugin may be called {manifest['name']!r}"
+        yield from (f"unknown field {name}" for name in sorted(manifest.keys() - MANIFEST_FIELDS))
+        yield from (
+            f"unknown capability {name}" for name in manifest["capabilities"] if name not in CAPABILITIES
+        )
+        for file in sorted(folder.rglob("*.py")):
+            for line in core_writes(file.read_text("utf-8")):
+                yield f"{file.name}, line {line}: changes the host's own modules"
+
+
+class Collector:
+    """What `register` is given. What the level does not offer raises AttributeError, and what is not in the
+    manifest is refused."""
+
+    def __init__(self, level, folder):
         self._offered = OFFERED[level]
         self._ignored = level == "0.19"
-        self.name = name
+        self._folder = folder
+        self.name = folder.name
         self.provider = None
         self.registered = []
 
@@ -271,7 +374,19 @@ class Collector:
             raise AttributeError(name)
         if self._ignored:
             return lambda *args, **kwargs: None
-        return lambda *args, **kwargs: self.registered.append((name, args, kwargs))
+
+        def register(*args, **kwargs):
+            self._must_be_declared(name, *args[:1], **kwargs)
+            self.registered.append((name, args, kwargs))
+
+        return register
+
+    def _must_be_declared(self, call, name=None, *, override=False, **more):
+        field = {"register_tool": "provides_tools", "register_hook": "provides_hooks"}.get(call)
+        if field is not None and name not in read_manifest(self._folder)[field]:
+            raise Refused(f"{name} is not declared in {field}")
+        if override and "tools.override" not in read_manifest(self._folder)["capabilities"]:
+            raise Refused("tools.override is not declared")
 
 
 class Loader:
@@ -294,7 +409,7 @@ class Loader:
         """The collector of a folder: every module in it first, then the folder itself."""
         assert folder.name not in SENTINELS and self.is_provider(folder)
         module = self._package(folder)
-        collector = Collector(self.level, folder.name)
+        collector = Collector(self.level, folder)
         module.register(collector)
         return collector
 
@@ -302,9 +417,10 @@ class Loader:
         """A package is loaded as its folder; in a process of its own a single module is refused."""
         spec = importlib.util.find_spec(entry_point.value)
         if spec.submodule_search_locations is None:
-            assert not isolated, "a single module can't be isolated"
+            if isolated:
+                raise Refused("a single module can't be isolated")
             module = entry_point.load()
-            collector = Collector(self.level, entry_point.name)
+            collector = Collector(self.level, Path(entry_point.name))
             module.register(collector)
             return collector
         return self.load(Path(spec.origin).parent)
@@ -586,11 +702,13 @@ class IsolatedProvider:
         return told and RecallStatus(**told)
 
     def _call(self, name, args, kwargs):
+        """What the process answers. What the host passes that can only be called stays on its side."""
         kwargs = {key: value for key, value in kwargs.items() if not callable(value)}
+        asked = json.dumps([name, plain([*args]), plain(kwargs)])
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
-            self._process.stdin.write(json.dumps([name, args, kwargs]) + "\n")
+            self._process.stdin.write(asked + "\n")
             self._process.stdin.flush()
             answer = json.loads(self._process.stdout.readline())
         if "raised" in answer:
@@ -617,8 +735,23 @@ class IsolatedProvider:
             self._process.stdout.close()
 
 
-def _plain(value):
-    return asdict(value) if is_dataclass(value) else value
+def plain(value):
+    """The value, if it is nothing but plain data. Raises: Refused."""
+    match value:
+        case None | bool() | int() | float() | str() if (
+            type(value).__module__ == "builtins" and value == value
+        ):
+            return value
+        case list() if type(value) is list:
+            return [plain(one) for one in value]
+        case dict() if type(value) is dict and all(type(name) is str for name in value):
+            return {name: plain(one) for name, one in value.items()}
+    raise Refused(f"{type(value).__name__} does not cross")
+
+
+def _answered(value):
+    """A status is the one object of the host's own that crosses, as its fields."""
+    return plain(asdict(value) if isinstance(value, RecallStatus) else value)
 
 
 def serve(level, home):
@@ -631,7 +764,7 @@ def serve(level, home):
         try:
             with profile(home):
                 found = getattr(provider, name)
-                answer = {"answer": _plain(found(*args, **kwargs) if callable(found) else found)}
+                answer = {"answer": _answered(found(*args, **kwargs) if callable(found) else found)}
             text = json.dumps(answer)
         except Exception as error:  # noqa: BLE001 - whatever it is, the proxy is told
             text = json.dumps({"raised": f"{type(error).__name__}: {error}"})

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,8 +20,10 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
+from souvenance.hermes.setup.install import install
+from souvenance.hermes.setup.profiles import profile_at
+
 ROOT = Path(__file__).resolve().parents[2]
-PLUGIN = tomllib.loads((ROOT / "plugin/pyproject.toml").read_text("utf-8"))
 LOCKED_BY_HERMES = ("cryptography==50.0.1", "httpx==0.28.1", "pydantic==2.13.4")
 QUARANTINE = "14 days"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -36,16 +39,11 @@ PATIENCE_SECONDS = 240
 UNREACHABLE = re.compile(r"failed to fetch|dns error|connect|timed out|network", re.I)
 
 
-def resolved(project: Path, *more: str) -> tuple[dict[str, str], str]:
-    """The versions that uv chooses for a project, or else why it chooses none.
-
-    Fails if the index is out of reach: whoever runs the suite has installed it from there.
-    """
-    command = [find_uv_bin(), "pip", "compile", str(project), "--python", sys.executable]
-    command += ["--no-header", "--no-annotate", "--no-python-downloads", "--only-binary", ":all:", *more]
+def ran_by_uv(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Fails if the index is out of reach: whoever runs the suite has installed it from there."""
     ran = subprocess.run(
         command,
-        cwd=project.parent,
+        cwd=folder,
         env={**os.environ, "UV_HTTP_TIMEOUT": "30", "UV_CONCURRENT_DOWNLOADS": "4"},
         capture_output=True,
         text=True,
@@ -53,6 +51,14 @@ def resolved(project: Path, *more: str) -> tuple[dict[str, str], str]:
     )
     if ran.returncode and UNREACHABLE.search(ran.stderr):
         pytest.fail(f"this environment can't reach the package index:\n{ran.stderr}", pytrace=False)
+    return ran
+
+
+def resolved(project: Path, *more: str) -> tuple[dict[str, str], str]:
+    """The versions that uv chooses for a project, or else why it chooses none."""
+    command = [find_uv_bin(), "pip", "compile", str(project), "--python", sys.executable]
+    command += ["--no-header", "--no-annotate", "--no-python-downloads", "--only-binary", ":all:", *more]
+    ran = ran_by_uv(command, project.parent)
     versions = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==(\S+)", ran.stdout, re.M))
     return versions, ran.stderr if ran.returncode else ""
 
@@ -103,33 +109,71 @@ def index(tmp_path_factory):
         thread.join()
 
 
-def generation(place, requirements, *, exempt):
-    """The project of which Hermes makes an environment: the core's locks and all plugins together."""
-    listed = "".join(f'    "{one}",\n' for one in (*LOCKED_BY_HERMES, *requirements))
+def generation(place, plugins, *, quarantine=QUARANTINE, exempt=True, pins=LOCKED_BY_HERMES):
+    """The workspace of which Hermes makes an environment: the core with its locks, and in it as members the
+    enabled plugins of all profiles. Of the settings for uv, those of the root alone count."""
+    members = []
+    for number, plugin in enumerate(plugins):
+        shutil.copytree(plugin, place / "plugin-sources" / f"{number:016}")
+        members.append(f"plugin-sources/{number:016}")
     exemption = "[tool.uv.exclude-newer-package]\nsouvenance = false\n" if exempt else ""
     (place / "pyproject.toml").write_text(
-        f'[project]\nname = "generation"\nversion = "1"\nrequires-python = ">=3.11"\n'
-        f'dependencies = [\n{listed}]\n[tool.uv]\nexclude-newer = "{QUARANTINE}"\n{exemption}'
+        '[project]\nname = "hermes-agent"\nversion = "0.21.3"\nrequires-python = ">=3.11"\n'
+        f"dependencies = {json.dumps(pins)}\n[tool.uv]\npackage = false\n"
+        f'exclude-newer = "{quarantine}"\n{exemption}[tool.uv.workspace]\nmembers = {json.dumps(members)}\n'
     )
-    return place / "pyproject.toml"
+    return place
 
 
-def test_hermes_takes_the_plugin_beside_what_it_locks_itself(tmp_path, index):
-    exempt = PLUGIN["tool"]["uv"]["exclude-newer-package"] == {"souvenance": False}
-    project = generation(tmp_path, PLUGIN["project"]["dependencies"], exempt=exempt)
-    for python in ("3.11", "3.14"):
-        versions, refused = resolved(project, "--index", index, "--python-version", python)
-        assert not refused
-        assert {"souvenance", "msgspec", "numpy", "pystemmer"} <= versions.keys()
-        assert {f"{name}=={versions[name]}" for name in ("cryptography", "httpx", "pydantic")} == set(
-            LOCKED_BY_HERMES
-        )
+def locked(workspace, index):
+    """The versions that uv locks for the workspace, or else why it locks none."""
+    command = [find_uv_bin(), "lock", "--index", index, "--python", sys.executable, "--no-python-downloads"]
+    ran = ran_by_uv(command, workspace)
+    if ran.returncode:
+        return {}, ran.stderr
+    packages = tomllib.loads((workspace / "uv.lock").read_text("utf-8"))["package"]
+    return {one["name"]: one["version"] for one in packages}, ""
 
 
-def test_without_the_exemption_a_new_release_would_be_refused(tmp_path, index):
-    project = generation(tmp_path, PLUGIN["project"]["dependencies"], exempt=False)
-    _, refused = resolved(project, "--index", index, "--python-version", "3.14")
-    assert "souvenance" in refused
+def placed(root, *names):
+    """The folders of the plugin in so many profiles, as our own command places them."""
+    profiles = [profile_at(root / "profiles" / name if name != "default" else root) for name in names]
+    return [step.folder for step in install(profiles)]
+
+
+@pytest.mark.parametrize("profiles", [("default",), ("default", "coder", "writer-2")], ids=["one", "several"])
+def test_hermes_takes_the_plugin_beside_what_it_locks_itself(tmp_path, index, profiles):
+    workspace = generation(tmp_path / "generation", placed(tmp_path / "home", *profiles))
+    versions, refused = locked(workspace, index)
+    assert not refused
+    assert {"souvenance", "msgspec", "numpy", "pystemmer"} <= versions.keys()
+    assert {f"{name}=={versions[name]}" for name in ("cryptography", "httpx", "pydantic")} == set(
+        LOCKED_BY_HERMES
+    )
+
+
+def test_the_folder_is_taken_as_hermes_installs_it_from_a_repository(tmp_path, index):
+    versions, refused = locked(generation(tmp_path / "generation", [ROOT / "plugin"]), index)
+    assert not refused
+    assert versions["souvenance-hermes-plugin"] == versions["souvenance"]
+
+
+@pytest.mark.parametrize(
+    "changed, why",
+    [
+        ({"exempt": False}, "exclude-newer"),
+        ({"pins": ["httpx==0.20.0"]}, "httpx"),
+    ],
+    ids=["in the quarantine", "a conflict"],
+)
+def test_what_hermes_would_refuse_is_refused_here(tmp_path, index, changed, why):
+    _, refused = locked(generation(tmp_path / "generation", [ROOT / "plugin"], **changed), index)
+    assert why in refused
+
+
+def test_two_plugins_of_one_name_would_be_refused(tmp_path, index):
+    _, refused = locked(generation(tmp_path / "generation", [ROOT / "plugin"] * 2), index)
+    assert "members are both named" in refused
 
 
 def test_whatever_is_compiled_has_wheels_for_every_python_and_every_machine():

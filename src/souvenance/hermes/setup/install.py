@@ -19,13 +19,14 @@ from msgspec import Struct
 from souvenance.decoders import settled
 from souvenance.errors import Conflict
 from souvenance.files import replace_file, translated
-from souvenance.hermes.setup.profiles import Profile
+from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
 from souvenance.version import __version__
 
 _WORDS = "Placed by 'souvenance hermes install', which also renews and removes it."
 MARK = f"# {_WORDS}"
 """The first line of every file that we place, as its kind of file has comments, and of no other."""
 
+_PROJECT = "pyproject.toml"
 _PLUGIN = Path(__file__).parents[2] / "entry" / "souvenance"
 
 
@@ -84,8 +85,12 @@ def uninstall(profiles: Sequence[Profile], *, dry_run: bool = False) -> list[Ste
 
 
 def _install(profile: Profile, dry_run: bool) -> Step:
-    folder = folder_of(profile)
-    differing = {name: text for name, text in FILES.items() if _content(folder / name) != text}
+    folder, project = folder_of(profile), FILES[_PROJECT]
+    owner = profile_at(Path(os.path.realpath(folder)).parents[1]).name
+    if owner != DEFAULT:  # Hermes makes one uv workspace of the plugins of all profiles.
+        project = project.replace('-plugin"', f'-plugin-{owner}"')
+    files = FILES | {_PROJECT: project}
+    differing = {name: text for name, text in files.items() if _content(folder / name) != text}
     if not differing:
         return Step(profile.name, folder, "already in place")
     outcome: Outcome = "renewed" if is_placed(profile) else "placed"
