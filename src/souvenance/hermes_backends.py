@@ -377,7 +377,6 @@ def _is_made(configuration: Configuration, environment: Mapping[str, str]) -> bo
 
 
 def _not_made_yet(store: Path) -> tuple[bool | None, str]:
-    """Whether a store that is not there can be made."""
     there = next(path for path in (store, *store.parents) if path.exists())
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
         return None, "nothing is stored yet"

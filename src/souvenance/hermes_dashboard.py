@@ -85,8 +85,6 @@ class ForgetConclusion(_Given, frozen=True):
 
 
 class ObserverCard(Struct, frozen=True):
-    """What one observer knows of the owner."""
-
     observer: str
     facts: list[inspection.Fact]
     conclusions: list[ConclusionAnswer]

@@ -111,7 +111,6 @@ class ReadableExport:
         return next(rows, None)
 
     def close(self, manifest: r.Manifest) -> r.Manifest:
-        """Write all of it."""
         raise NotImplementedError
 
     def discard(self) -> None:

@@ -117,7 +117,6 @@ class SealedWriteQueue:
         """Nothing is open between calls."""
 
     def _entries(self) -> list[_WriteFile]:
-        """The writes of the folder, in order."""
         found = filter(None, map(_NAME.match, names_in(self._folder)))
         return sorted(convert(name.groupdict(), settled(_WriteFile), strict=False) for name in found)
 

@@ -62,7 +62,6 @@ class ConversationScope(Struct, frozen=True):
 
     @property
     def reads_back(self) -> bool:
-        """Whether it may read what it writes."""
         return self.namespaces.write in self.namespaces.read
 
     def named(self, peer: str) -> str:

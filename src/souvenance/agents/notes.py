@@ -138,7 +138,6 @@ def lines(text: str) -> Iterator[Remark]:
 
 
 def entries(card: Iterable[str]) -> Iterator[Remark]:
-    """The facts of a card, in its order."""
     for entry in card:
         if shown := defuse(clean(entry)):
             yield Remark(shown)

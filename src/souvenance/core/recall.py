@@ -230,5 +230,4 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
 
 
 def class_of(line: OpenLine) -> Trust:
-    """Whose word the line is."""
     return trust.of_line(line.kind, line.metadata, line.text)

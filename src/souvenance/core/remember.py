@@ -91,7 +91,6 @@ def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKe
 
 
 def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
-    """Make the line findable by its text."""
     at = said_at(line)
     analysis = ctx.known.get((Analysis, text, at)) or analysed(text, at, ctx.services.zone)
     tokens, counts = _tokens(line, analysis, ctx.known.get((words.blind, keys.blind, text)), keys)

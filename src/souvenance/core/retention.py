@@ -93,7 +93,6 @@ class Retention:
         return False
 
     def _removing(self) -> list[tuple[str, RetentionRule]]:
-        """The rules of all workspaces that remove something."""
         with self._store.read() as tx:
             workspaces = sorted({entry.workspace for entry in tx.directory.entries(None, ENTRY)})
             rules = [

@@ -131,8 +131,6 @@ def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[
 
 
 class _Sought(Struct, frozen=True):
-    """A question, prepared for some compartments."""
-
     question: Question
     named: Mapping[str, Collection[str]]
     """The speakers that it names, each with the terms that name them."""

@@ -7,11 +7,10 @@ The caps of sign-ins are sealed under the root key, each bound to the place that
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from hmac import compare_digest
 from itertools import groupby
-from typing import TypeVar
 
 import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -30,8 +29,6 @@ from souvenance.ports.store import Transaction, WrappedKey
 SEAL = "seal"
 BLIND = "blind"
 _MOST_CACHED = 4096
-
-_Key = TypeVar("_Key", bytes, AESGCM)
 
 
 class CompartmentKeys(Struct, frozen=True):
@@ -57,7 +54,7 @@ class Vault:
         self._keyring = keyring
         self._entropy = entropy
         self._latest: tuple[list[WrappedKey], CompartmentKeys] | None = None
-        self._opened: OrderedDict[WrappedKey, bytes | AESGCM] = OrderedDict()
+        self._open = lru_cache(_MOST_CACHED)(lambda key, kind: kind(self._unwrapped(key)))
 
     def compartments(
         self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
@@ -138,7 +135,7 @@ class Vault:
     def forget(self) -> None:
         """Drop every key held in memory."""
         self._latest = None
-        self._opened.clear()
+        self._open.cache_clear()
 
     def _make(self, tx: Transaction, compartment: Compartment, purpose: str, epoch: int) -> WrappedKey:
         context = seal.key_place(compartment, purpose, epoch)
@@ -153,15 +150,6 @@ class Vault:
         if not seals or not blinds:
             raise _lost(compartment.namespace)
         return CompartmentKeys(compartment, seals, max(seals), blinds[-1])
-
-    def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
-        opened = self._opened.get(key)
-        if not isinstance(opened, kind):
-            opened = kind(self._unwrapped(key))
-            self._opened[key] = opened
-            if len(self._opened) > _MOST_CACHED:
-                self._opened.popitem(last=False)
-        return opened
 
 
 def _lost(namespace: str) -> Tampered:

@@ -47,7 +47,6 @@ def central(texts: Sequence[str]) -> list[int]:
 
 
 def _telling(number: int, text: str) -> _Telling | None:
-    """The message, if it tells something."""
     said = own_words(text)
     found = signs(said)
     if ASKS in found or is_courtesy(said):

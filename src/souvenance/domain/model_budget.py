@@ -17,8 +17,6 @@ MOST_DAYS = 30
 
 
 class Allowance(Struct, frozen=True):
-    """The most that may be spent."""
-
     calls_per_hour: int = 600
     calls_per_day: int = 5_000
     tokens_per_hour: int = 1_000_000

@@ -20,7 +20,6 @@ def to_datetime(ms: int) -> datetime:
 
 
 def to_ms(moment: datetime) -> int:
-    """Milliseconds of an aware datetime."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 

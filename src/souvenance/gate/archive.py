@@ -195,8 +195,6 @@ def _count_sort(ctx: RequestContext, sort: str) -> int:
 
 
 class _ComparedRecords:
-    """Records beside what is here of them."""
-
     def __init__(self, authorised: AuthorisedRequest, request: Import, *, writes: bool) -> None:
         """Raises: CapOpMismatch, Conflict, InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
         self._authorised = authorised

@@ -128,8 +128,6 @@ _LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
 
 
 class GateRequest(Struct, gc=False):
-    """One operation, requested with one cap at one moment."""
-
     operation: Operation
     chain: Chain
     credentials: Credentials

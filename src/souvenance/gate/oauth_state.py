@@ -51,8 +51,6 @@ _SECRET_BYTES = 32
 
 
 class IssuedTokens(Struct, frozen=True, kw_only=True):
-    """What a client fetched."""
-
     access_token: str
     expires_in: int
     refresh_token: str | None
@@ -70,7 +68,6 @@ class OAuthState:
         self._rate = RateLimit(_STRANGERS_PER_MINUTE)
 
     def secret(self) -> str:
-        """What nobody can guess."""
         return b64(self._entropy.take(_SECRET_BYTES))
 
     def who(self, token: str) -> m.WhoAmIAnswer:

@@ -153,8 +153,6 @@ NOT_REBUILT = (
 
 
 class RepairReport(Struct):
-    """What was done, and what could not be."""
-
     restored: int = 0
     """Lines that the store lacked."""
     carried: int = 0
@@ -377,7 +375,6 @@ class Repairer:
     def _read(
         self, opener: CompartmentKeys, keys: Sequence[str], fetched: Sequence[bytes | None]
     ) -> Iterator[bucket.LineObject | bucket.ReplacedObject]:
-        """What the objects say that are there and can be read."""
         for key, data in zip(keys, fetched, strict=True):
             if data is not None:
                 try:
@@ -387,7 +384,6 @@ class Repairer:
 
 
 def _enter(ctx: RequestContext, line: SealedLine) -> None:
-    """Enter in the directory whom and what the line names, if it is not there."""
     owner, namespace = line.compartment.owner, line.compartment.namespace
     if line.turn is None and line.about is None:
         return

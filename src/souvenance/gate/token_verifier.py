@@ -24,8 +24,6 @@ _BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
 
 
 class Credentials(Struct, frozen=True):
-    """What a request brings to be admitted with."""
-
     token: str | None
     proof: str | None = None
     request: Bound = UNBOUND

@@ -106,8 +106,6 @@ class Breaker:
 
 
 class FarGate(Protocol):
-    """A gate over a network."""
-
     def call(
         self, operation: Operation, credentials: Credentials, request: Request, *, timeout: float | None
     ) -> Any: ...

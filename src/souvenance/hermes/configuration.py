@@ -95,7 +95,6 @@ class Complaint(Struct, frozen=True):
 
 
 def nearest(name: str, among: Iterable[str]) -> str | None:
-    """The one that was probably meant."""
     import difflib
 
     folded = {_folded(one): one for one in among}
@@ -485,7 +484,6 @@ class Configuration:
         return CLOUD if cloud else None
 
     def value(self, name: str) -> Any:
-        """The value of the setting that has that name in the file."""
         return getattr(self, _SPELLINGS[name].attribute)
 
     def model_choice(self, *, configured: bool) -> ModelChoice:

@@ -197,7 +197,6 @@ class QueueDelivery:
         self._prepared.add(key)
 
     def _brought(self, scope: ConversationScope, write_id: str) -> list[str]:
-        """The messages that this write brought already."""
         if not scope.namespaces.read:
             return []
         asked = ListMessages(

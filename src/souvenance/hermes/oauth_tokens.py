@@ -57,8 +57,6 @@ class SignInRefused(Exception):
 
 
 class Issued(Struct, frozen=True):
-    """What a token endpoint gives."""
-
     access_token: str
     refresh_token: str = ""
     expires_in: float = 3600

@@ -193,7 +193,6 @@ class _ToolContext(Struct, frozen=True):
         return text
 
     def passage(self, passage: RecalledPassage, most: int, about: list[str]) -> _Answer:
-        """A message as it is shown."""
         peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
         text = defuse(excerpt(clean(passage.text), about, most))
         text = quoted(of_part(text, passage.text, passage.trust), text) if text else ""

@@ -92,8 +92,6 @@ class KnownFacts(Struct, frozen=True):
 
 
 class ModelPerson(Struct, frozen=True):
-    """Whom a reading is about, with what is known."""
-
     name: str
     card: Sequence[str] = ()
     known: Sequence[KnownFacts] = ()

@@ -37,8 +37,6 @@ class WriteRefused(Exception):
 
 
 class WriteQueueStatus(Struct, frozen=True):
-    """How many writes there are."""
-
     waiting: int = 0
     set_aside: int = 0
     other_key: int = 0

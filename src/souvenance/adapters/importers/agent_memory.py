@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from souvenance.adapters.importers import source_files as source
-from souvenance.adapters.importers.json_files import ASSISTANT, MACHINE, PERSON, UNSPOKEN, mended
+from souvenance.adapters.importers.json_files import ASSISTANT, MACHINE, PERSON, UNSPOKEN, Block, mended
 from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable
@@ -26,11 +26,6 @@ LETTA, EPISODES = "letta", "episodes"
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 _PERSONA = "persona"
 _UNHEARD = "messages of the system and of tools"
-
-
-class _Piece(Struct):
-    type: str = "text"
-    text: str | None = None
 
 
 class _CalledFunction(Struct):
@@ -44,7 +39,7 @@ class _Call(Struct):
 
 class _LettaMessage(Struct):
     role: str
-    content: str | list[_Piece] | None = None
+    content: str | list[Block] | None = None
     created_at: str | None = None
     tool_calls: list[_Call] | None = None
 
@@ -133,7 +128,7 @@ def _words(one: _LettaMessage) -> str | None:
         ]
         if any(sent):
             return "\n\n".join(text for text in sent if text)
-    pieces = [_Piece(text=one.content)] if isinstance(one.content, str) else one.content or []
+    pieces = [Block("text", one.content)] if isinstance(one.content, str) else one.content or []
     text = "\n\n".join(piece.text for piece in pieces if piece.type == "text" and piece.text)
     if one.role == "user" and (kind := _member(text, "type")) is not None:
         return _member(text, "message") if kind == "user_message" else None
@@ -174,19 +169,13 @@ class _Episode(Struct):
     episode_metadata: dict[str, Any] | None = None
 
 
-class _EpisodePage(Struct):
-    items: list[_Episode] | None = None
-    episodes: list[_Episode] | None = None
-    next_cursor: str | None = None
-
-
 class Episodes(source.FileReader):
     kind = EPISODES
 
     def records(self) -> Iterator[r.Record]:
         """In the order of their times, whatever order the file has."""
         found: list[tuple[datetime, _Episode, str]] = []
-        for one, place in self._episodes():
+        for one, place in source.listed(self._path, _Episode, source.ListedPage[_Episode], "episode"):
             if isinstance(one, r.Skipped):
                 yield one
                 continue
@@ -197,19 +186,6 @@ class Episodes(source.FileReader):
         ids = source.Counted()
         for at, one, place in sorted(found, key=lambda each: each[0]):
             yield from self._told(one, at if at.year > 1 else None, place, met, ids)
-
-    def _episodes(self) -> Iterator[tuple[_Episode | r.Skipped, str]]:
-        name = self._path.name
-        with source.opened(self._path) as file:
-            for number, raw in enumerate(source.elements(file, name), 1):
-                page = source.decoded(raw, _EpisodePage, f"{name}, episode {number}")
-                listed = page.items if page.items is not None else page.episodes
-                if listed is None:
-                    listed = [source.decoded(raw, _Episode, f"{name}, episode {number}")]
-                for nth, one in enumerate(listed, number):
-                    yield one, f"{name}, episode {nth}"
-                if page.next_cursor:
-                    yield r.Skipped("further pages, which the file names and does not hold"), name
 
     def _told(
         self, one: _Episode, at: datetime | None, place: str, met: set[str], ids: source.Counted

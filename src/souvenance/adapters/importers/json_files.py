@@ -254,8 +254,8 @@ _LEFT_OUT = {
 }
 
 
-class _Block(Struct):
-    type: str = ""
+class Block(Struct):
+    type: str = "text"
     text: str | None = None
 
 
@@ -273,7 +273,7 @@ class _ClaudeMessage(Struct):
     uuid: str
     sender: str = ""
     text: str | None = None
-    content: list[_Block] | None = None
+    content: list[Block] | None = None
     created_at: str | None = None
     parent_message_uuid: str | None = None
     attachments: list[_Attachment] | None = None
@@ -364,11 +364,6 @@ class _Memory(Struct):
     categories: list[str] | None = None
 
 
-class _MemoryPage(Struct):
-    results: list[_Memory]
-    next: str | None = None
-
-
 class Mem0(source.FileReader):
     kind = MEM0
 
@@ -376,7 +371,7 @@ class Mem0(source.FileReader):
         """All memories. Raises: ImportUnreadable, also if several people would have to be called the same."""
         met: set[str] = set()
         ids, owners = source.Counted(), set()
-        for one, place in self._memories():
+        for one, place in source.listed(self._path, _Memory, source.ListedPage[_Memory], "memory"):
             if isinstance(one, r.Skipped):
                 yield one
                 continue
@@ -395,19 +390,6 @@ class Mem0(source.FileReader):
                 met.add(peer)
                 yield r.ImportedPeer(peer, source.clean(owner or peer))
             yield _statement(one, peer, ids, place)
-
-    def _memories(self) -> Iterator[tuple[_Memory | r.Skipped, str]]:
-        name = self._path.name
-        with source.opened(self._path) as file:
-            for number, raw in enumerate(source.elements(file, name), 1):
-                place, page = f"{name}, memory {number}", None
-                if number == 1 and shape_of(raw, place).results is not None:
-                    page = source.decoded(raw, _MemoryPage, name)
-                listed = [source.decoded(raw, _Memory, place)] if page is None else page.results
-                for nth, one in enumerate(listed, number):
-                    yield one, f"{name}, memory {nth}"
-                if page is not None and page.next:
-                    yield r.Skipped("further pages, which the file names and does not hold"), name
 
     def _peer(self, owner: str | None) -> str:
         return self._wanted.peer if owner is None or self._wanted.renamed else source.name_of(owner)

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 import msgspec
 
@@ -200,6 +200,31 @@ def elements(file: IO[bytes], name: str, most: int = MOST_BYTES) -> Iterator[byt
         yield whole
         return
     yield from _split(file, name, head, most)
+
+
+class ListedPage(msgspec.Struct, Generic[_Kind]):
+    """One page of a list, as services answer it."""
+
+    results: list[_Kind] | None = None
+    items: list[_Kind] | None = None
+    episodes: list[_Kind] | None = None
+    next: str | None = None
+    next_cursor: str | None = None
+
+
+def listed(
+    path: SourceFile, kind: type[_Kind], pages: type[ListedPage[_Kind]], noun: str
+) -> Iterator[tuple[_Kind | Skipped, str]]:
+    """What is in a list, or on one page of it, each with its place. Raises: ImportUnreadable."""
+    with opened(path) as file:
+        for number, raw in enumerate(elements(file, path.name), 1):
+            place = f"{path.name}, {noun} {number}"
+            page = decoded(raw, pages, place)
+            some = next((one for one in (page.results, page.items, page.episodes) if one is not None), None)
+            for nth, one in enumerate([decoded(raw, kind, place)] if some is None else some, number):
+                yield one, f"{path.name}, {noun} {nth}"
+            if page.next or page.next_cursor:
+                yield Skipped("further pages, which the file names and does not hold"), path.name
 
 
 def _split(file: IO[bytes], name: str, buffer: bytes, most: int) -> Iterator[bytes]:

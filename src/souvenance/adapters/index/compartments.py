@@ -300,7 +300,6 @@ class Meanings:
         return rounded(near.astype(np.float64))
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
-        """A line's vector; None if it has none."""
         row = self._row(line_id.encode())
         return None if row is None else self._packed[row] * self._scales[row]
 

@@ -50,7 +50,6 @@ UNFINISHED = 1_000_000
 
 
 def shipped() -> list[Migration]:
-    """The migrations of this version, in order."""
     folder = Path(__file__).parent / "migrations"
     names = sorted(name for name in os.listdir(folder) if name.endswith(".sql"))
     return [Migration(int(name[:4]), name, (folder / name).read_bytes().decode()) for name in names]

@@ -141,7 +141,6 @@ def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
 
 
 def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
-    """The entry with what is given in place of what it had."""
     changed = replace(
         entry,
         metadata=entry.metadata if metadata is None else metadata,
@@ -241,7 +240,6 @@ def picks(ctx: RequestContext, scope: str) -> list[Membership]:
 
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:
-    """Put the session into the scope, unless it is in it."""
     stored, workspace = ctx.tx.directory, ctx.scope.workspace
     if not stored.memberships(workspace, PICK, holder=scope, held=session):
         stored.add_membership(Membership(workspace, PICK, scope, session, ctx.now))

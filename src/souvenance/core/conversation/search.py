@@ -249,8 +249,6 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
 
 
 class EvidenceQuery(Struct, frozen=True):
-    """What is asked: whose view of whom, and about what."""
-
     observer: str | None
     """None for a token of the whole workspace."""
     observed: str | None

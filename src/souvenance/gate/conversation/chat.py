@@ -182,8 +182,6 @@ class Gathered(Struct, frozen=True):
 
 
 class QuotedAnswer(Struct, frozen=True):
-    """An answer by quotations, and what is quoted in it."""
-
     text: str
     rests_on: Gathered
 

@@ -189,8 +189,6 @@ def _peer_context(call: AuthorisedRequest, request: PeerContext) -> Outcome:
 
 
 class _Perspective(Struct, frozen=True):
-    """Whose view of whom is asked for."""
-
     request: Represent | PeerContext | SessionContext
     observer: str
     observed: str

@@ -72,8 +72,6 @@ class PagedRequest(Request, frozen=True, forbid_unknown_fields=False, kw_only=Tr
 
 
 class ListRequest(PagedRequest, frozen=True, kw_only=True):
-    """Base of what asks for one page of a list of a workspace."""
-
     workspace_id: AnyName
 
 

@@ -58,8 +58,6 @@ _OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
 
 @dataclass
 class CommandContext:
-    """One invocation."""
-
     home: str | None = None
     profile: str | None = None
     json: bool = False

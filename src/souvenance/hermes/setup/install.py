@@ -50,8 +50,6 @@ Outcome = Literal["placed", "renewed", "already in place", "removed", "not there
 
 
 class Step(Struct, frozen=True):
-    """What was done for a profile, or would be."""
-
     profile: str
     folder: Path
     outcome: Outcome

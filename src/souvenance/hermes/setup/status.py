@@ -220,7 +220,6 @@ def _session(configuration: Configuration, directory: Path) -> str | None:
 
 
 def lines(found: Report) -> Iterator[str]:
-    """The report for people."""
     yield f"Souvenance for Hermes, profile {found.profile} in {found.home}"
     yield from (f"  {name:<12}{text}" for name, text in _rows(found))
     if found.changed:

@@ -37,8 +37,6 @@ _NEEDED_TO_SHOW = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 
 class Gone(Struct, frozen=True):
-    """How signing out ended."""
-
     was_signed_in: bool
     file: Path | None = None
     trouble: str = ""
@@ -226,8 +224,6 @@ State = Literal["idle", "pending", "connected", "error"]
 
 
 class _Try(Struct):
-    """One sign-in in the background."""
-
     state: State = "pending"
     detail: str = "the sign-in waits in a browser"
     url: str = ""

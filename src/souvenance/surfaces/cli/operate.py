@@ -214,7 +214,6 @@ def _recall(answer: m.StatusAnswer) -> Iterator[str]:
 
 
 def _model(reasoner: str, model: m.ModelStatus) -> Iterator[str]:
-    """Who reasons, what is left for it, and what is wrong with it."""
     yield f"  reasoner             {reasoner} ({', '.join(model.tasks)})"
     for name, left in (("left", model.left), ("workspace,", model.left_here)):
         if left is not None:

@@ -35,7 +35,6 @@ class Record(NamedTuple):
 
 
 def shown(records: Iterable[Record]) -> str:
-    """All of them, or that there are none."""
     drawn = _for_terminal if sys.stdout.isatty() else _for_program
     return "\n".join(map(drawn, records)) or "(nothing)"
 

@@ -38,8 +38,6 @@ Said = Sequence[tuple[str, str]]
 
 
 class RecalledForTurn(Struct, frozen=True):
-    """What memory has for a turn."""
-
     background: str = ""
     before: Said = ()
     """What was said in the conversation so far."""

@@ -381,7 +381,6 @@ def _unchanged(answer: httpx.Response) -> Response:
 def _what_memory_did(
     caller: Admitted, conversation: ChatConversation | None, recalled: RecalledForTurn
 ) -> str:
-    """What the answer says of memory."""
     if conversation is None:
         return "store-down" if caller.store_down else "no-person-named"
     return "out-of-reach" if recalled.failed else _BY_RIGHTS[conversation.reads, conversation.writes]
