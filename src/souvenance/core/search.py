@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 
@@ -15,7 +14,7 @@ from souvenance.core.request_context import RequestContext, said_at
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import ulid
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Compartment
+from souvenance.domain.names import Compartment, grouped
 from souvenance.domain.relevance import FADES, FAR_BELOW, MATCHES_TIME, MEANING, REPLACES_OLDER, worth_showing
 from souvenance.domain.retention import DAY_MS, FADE, FORGET, RetentionRule
 from souvenance.errors import Tampered
@@ -342,12 +341,9 @@ def ranked(
 
 
 def _fetched(ctx: RequestContext, hits: Sequence[Hit]) -> dict[Place, SealedLine]:
-    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-    for hit in hits:
-        by_compartment[hit.compartment].append(hit.id)
     return {
         (compartment, line.id): line
-        for compartment, ids in by_compartment.items()
+        for compartment, ids in grouped((hit.compartment, hit.id) for hit in hits).items()
         for line in ctx.tx.lines.get_all(compartment, ids)
     }
 

@@ -7,8 +7,9 @@ name that could look like another through case or padding is refused instead.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from hashlib import sha256
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 from msgspec import Meta
 
@@ -38,6 +39,8 @@ _NAMESPACE = pattern(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _KIND = pattern(r"[a-z][a-z0-9_-]{0,31}\Z")
 _MAX_NAME = 512
 _MARK_DIGITS = 16
+_Key = TypeVar("_Key")
+_One = TypeVar("_One")
 
 
 class Compartment(NamedTuple):
@@ -46,6 +49,14 @@ class Compartment(NamedTuple):
     workspace: str
     owner: str
     namespace: str
+
+
+def grouped(pairs: Iterable[tuple[_Key, _One]]) -> dict[_Key, list[_One]]:
+    """What comes with each key, as the ids with a compartment, in its order."""
+    found: dict[_Key, list[_One]] = {}
+    for key, one in pairs:
+        found.setdefault(key, []).append(one)
+    return found
 
 
 def namespace(text: str) -> str:

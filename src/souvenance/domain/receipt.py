@@ -6,7 +6,6 @@ log, anybody can check later that the log still records the deletion as the rece
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from msgspec import Meta, Struct
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain import jws
 from souvenance.domain.audit import OK, Event
-from souvenance.domain.names import Compartment
+from souvenance.domain.names import Compartment, grouped
 from souvenance.errors import BrokenAuditChain, ReceiptInvalid
 
 TYPE = "souvenance-receipt+jws"
@@ -76,9 +75,7 @@ GoneRun = tuple[str, str, tuple[str, ...]]
 
 def gone_runs(gone: Iterable[tuple[Compartment, str]]) -> tuple[GoneRun, ...]:
     """Lines that are gone, by where they were, as the audit log tells it."""
-    by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for compartment, line_id in sorted(gone):
-        by_place[compartment.owner, compartment.namespace].append(line_id)
+    by_place = grouped(((place.owner, place.namespace), line_id) for place, line_id in sorted(gone))
     return tuple((*place, tuple(ids)) for place, ids in by_place.items())
 
 

@@ -11,7 +11,6 @@ noted, and it is complete only when all of it arrived.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated
@@ -40,7 +39,7 @@ from souvenance.domain.line import (
     TOMBSTONE,
     shared_fields,
 )
-from souvenance.domain.names import SESSIONS, Compartment, Name
+from souvenance.domain.names import SESSIONS, Compartment, Name, grouped
 from souvenance.domain.policy import Reach
 from souvenance.domain.retention import RetentionRule
 from souvenance.errors import CapOpMismatch, Conflict, InvalidInput, NotFound, Tampered
@@ -224,11 +223,8 @@ class _ComparedRecords:
 
     def _known(self, lines: Iterable[LineRecord]) -> dict[tuple[Compartment, str], LineRecord]:
         """What is here under the ids of these lines."""
-        by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-        for record in lines:
-            by_compartment[self._compartment(record)].append(record.id)
         ctx, known = self._ctx, {}
-        for compartment, ids in by_compartment.items():
+        for compartment, ids in grouped((self._compartment(record), record.id) for record in lines).items():
             found = ctx.tx.lines.get_all(compartment, ids)
             keys = ctx.services.vault.known(ctx.tx, compartment) if found else None
             cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated
@@ -15,7 +14,7 @@ from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
 from souvenance.domain.line import DIGESTS, TOMBSTONE, LinePlace, OpenLine, SealedLine
-from souvenance.domain.names import Name
+from souvenance.domain.names import Name, grouped
 from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.domain.ulid import LineId
@@ -188,13 +187,10 @@ class ConcludedAnswer(Answer, frozen=True):
 def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
     ctx, views = request.ctx, request.rights.views()
     namespace = directory.need(ctx, SESSION, asked.session_id).namespace
-    by_compartment = defaultdict(list)
-    for compartment, line_id in ctx.tx.lines.citing(ctx.scope.workspace, asked.messages):
-        if compartment.namespace == namespace:
-            by_compartment[compartment].append(line_id)
+    citing = ctx.tx.lines.citing(ctx.scope.workspace, asked.messages)
     found = [
         one
-        for compartment, ids in by_compartment.items()
+        for compartment, ids in grouped(one for one in citing if one[0].namespace == namespace).items()
         for one in ctx.tx.lines.get_all(compartment, ids)
         if one.session == asked.session_id and any(whose.includes(one) for whose in views)
     ]

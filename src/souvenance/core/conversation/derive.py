@@ -13,7 +13,6 @@ that says nothing and names the same sources.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -42,7 +41,7 @@ from souvenance.domain.content import decode_metadata
 from souvenance.domain.current_facts import Correction, Stand, corrected, merged
 from souvenance.domain.directory import DERIVE, PEER, Task
 from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
-from souvenance.domain.names import Compartment
+from souvenance.domain.names import Compartment, grouped
 from souvenance.domain.trust import Trust, of_conclusion, of_statement
 from souvenance.errors import Tampered
 from souvenance.language.pasted_text import own_words
@@ -161,11 +160,7 @@ def _stated(passage: DerivedStretch) -> Iterator[tuple[Turn, Statement]]:
 
 
 def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:
-    grouped: dict[str, list[Task]] = defaultdict(list)
-    for task in tasks:
-        if task.peer is not None:
-            grouped[task.peer].append(task)
-    return grouped
+    return grouped((task.peer, task) for task in tasks if task.peer is not None)
 
 
 class Stretch(Struct, frozen=True):
@@ -421,10 +416,8 @@ def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> 
 
 def _duplicates(lines: Iterable[SealedLine]) -> Iterator[list[SealedLine]]:
     """The conclusions of one session that say the same, oldest first."""
-    alike: dict[tuple[str, bytes], list[SealedLine]] = defaultdict(list)
-    for line in sorted(lines, key=lambda line: line.id):
-        if line.likeness is not None:
-            alike[line.kind, line.likeness].append(line)
+    known = sorted((line for line in lines if line.likeness is not None), key=lambda line: line.id)
+    alike = grouped(((line.kind, line.likeness), line) for line in known)
     return (same for same in alike.values() if len(same) > 1)
 
 

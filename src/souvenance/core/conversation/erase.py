@@ -14,7 +14,6 @@ stays in the directory for them; a peer that does is no longer listed here.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -40,7 +39,7 @@ from souvenance.domain.directory import (
     Job,
 )
 from souvenance.domain.line import CARD, LinePlace, SealedLine
-from souvenance.domain.names import SESSIONS, Compartment
+from souvenance.domain.names import SESSIONS, Compartment, grouped
 from souvenance.errors import Conflict, NotFound
 from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery, ViewQuery
 
@@ -294,10 +293,7 @@ def erase_words(ctx: RequestContext, session: str, lines: Iterable[LinePlace], c
 
 def _delete(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
     """Take the lines themselves out of the store and its index."""
-    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-    for line in lines:
-        by_compartment[line.compartment].append(line.id)
-    for compartment, ids in by_compartment.items():
+    for compartment, ids in grouped((line.compartment, line.id) for line in lines).items():
         ctx.tx.terms.remove(compartment, ids)
         ctx.tx.lines.delete(compartment, ids)
         changes.lose(compartment, ids)
@@ -372,10 +368,8 @@ def _reasoned_from(ctx: RequestContext, gone: Collection[str]) -> list[LinePlace
 
 
 def _citing(ctx: RequestContext, sources: Collection[str]) -> list[SealedLine]:
-    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-    for compartment, line_id in ctx.tx.lines.citing(ctx.scope.workspace, sources):
-        by_compartment[compartment].append(line_id)
-    return [line for place, ids in by_compartment.items() for line in ctx.tx.lines.get_all(place, ids)]
+    places = grouped(ctx.tx.lines.citing(ctx.scope.workspace, sources))
+    return [line for place, ids in places.items() for line in ctx.tx.lines.get_all(place, ids)]
 
 
 def owe_card(ctx: RequestContext, compartment: Compartment, observed: str) -> None:

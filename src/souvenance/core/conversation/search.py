@@ -28,7 +28,7 @@ from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import FORMER, MEMBER, PEER, SESSION
 from souvenance.domain.filters import Predicate
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Compartment
+from souvenance.domain.names import Compartment, grouped
 from souvenance.domain.representation import Quote
 from souvenance.domain.trust import Trust, is_carried
 from souvenance.language import terms as words
@@ -478,12 +478,8 @@ def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> lis
     """The passages, best first; of those with the same terms of the question, the newest first."""
     passages = chosen.passages()
     terms = frozenset(understand(ctx, asked.query).terms) if asked.query.strip() else frozenset()
-    places: dict[frozenset[str], list[int]] = defaultdict(list)
-    for place, passage in enumerate(passages):
-        if held := terms.intersection(words.terms(passage.best.text)):
-            places[held].append(place)
-    ordered = list(passages)
-    for same in places.values():
+    ordered, held = list(passages), [terms.intersection(words.terms(one.best.text)) for one in passages]
+    for same in grouped((some, place) for place, some in enumerate(held) if some).values():
         newest = sorted((passages[place] for place in same), key=lambda one: said_at(one.first), reverse=True)
         for place, passage in zip(same, newest, strict=True):
             ordered[place] = passage

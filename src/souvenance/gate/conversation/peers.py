@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -22,7 +21,7 @@ from souvenance.domain import names
 from souvenance.domain.archive_records import LineRecord
 from souvenance.domain.directory import FORMER, MEMBER, PEER, REASONING, SCOPE, Entry, Job, Task
 from souvenance.domain.line import CARD, SealedLine
-from souvenance.domain.names import ALL, Compartment
+from souvenance.domain.names import ALL, Compartment, grouped
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
 from souvenance.domain.ulid import LineId
@@ -229,10 +228,7 @@ class _Move:
 
     def lines(self, lines: Iterable[SealedLine]) -> None:
         """Seal them anew where they belong now."""
-        by_compartment: dict[Compartment, list[SealedLine]] = defaultdict(list)
-        for line in lines:
-            by_compartment[line.compartment].append(line)
-        for compartment, own in by_compartment.items():
+        for compartment, own in grouped((line.compartment, line) for line in lines).items():
             self._compartment(compartment, own)
 
     def _compartment(self, compartment: Compartment, lines: Sequence[SealedLine]) -> None:
@@ -254,17 +250,13 @@ class _Move:
 
     def cards(self, lines: Iterable[SealedLine]) -> None:
         """Each into the card that belongs there now, several into one."""
-        by_place: dict[tuple[str, str, str], list[SealedLine]] = defaultdict(list)
-        for line in lines:
-            place = (
-                self._now(line.compartment.owner),
-                self._now(line.about or ""),
-                line.compartment.namespace,
-            )
-            by_place[place].append(line)
-            self.count += 1
-        for (observer, observed, namespace), own in by_place.items():
-            Card(self._ctx, observer, observed, namespace).take_over(own, self.changes)
+        places = ((line.compartment, line.about or "", line) for line in lines)
+        by_card = grouped(
+            ((self._now(at.owner), self._now(about), at.namespace), one) for at, about, one in places
+        )
+        for place, own in by_card.items():
+            Card(self._ctx, *place).take_over(own, self.changes)
+            self.count += len(own)
 
     def enter(self) -> None:
         """Let the other name have the peer's entry, if it has none, and its stays in sessions."""
