@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from itertools import product
 
 import pytest
 
@@ -163,20 +164,19 @@ def test_without_a_question_what_was_replaced_since_comes_last(owner):
     assert quoted(owner.representation())[-1] == "I rent a flat in Porto."
 
 
-@pytest.mark.parametrize("query", [{}, {"search_query": "What grows?"}], ids=["unasked", "asked"])
-@pytest.mark.parametrize("tokens", [0, 50, 200, 1000, 3000])
-def test_the_budget_of_a_context_holds(stage, owner, tokens, query):
+def test_the_budget_of_a_context_holds(stage, owner):
     for number in range(60):
         owner.say(f"s{number % 7}", f"I grow plant {number} " + f"and fern{number} " * (number % 9))
     owner.open("peers", "alice")
     for number in range(30):
         owner.conclude(f"grows plant {number}")
-    told = owner.context("s0", tokens=tokens, peer_target="alice", **query)
-    picture = counted(stage, told["peer_representation"])
-    assert picture + sum(one["token_count"] for one in told["messages"]) <= tokens
-    assert picture <= 0.6 * tokens
-    assert bool(quoted(told["peer_representation"])) == (tokens > 50)
-    assert counted(stage, owner.representation(**query)) <= 1200
+    for query, tokens in product(({}, {"search_query": "What grows?"}), (0, 50, 200, 1000, 3000)):
+        told = owner.context("s0", tokens=tokens, peer_target="alice", **query)
+        picture = counted(stage, told["peer_representation"])
+        assert picture + sum(one["token_count"] for one in told["messages"]) <= tokens, (query, tokens)
+        assert picture <= 0.6 * tokens, (query, tokens)
+        assert bool(quoted(told["peer_representation"])) == (tokens > 50), (query, tokens)
+        assert counted(stage, owner.representation(**query)) <= 1200, query
 
 
 def test_how_many_messages_are_looked_for_can_be_said_and_how_much_they_may_lack(owner):

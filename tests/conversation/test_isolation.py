@@ -47,6 +47,14 @@ PEERS = ("alice", "bob", "zoe")
 SESSIONS = ("s", "t")
 COMMON = "mine tame"
 """What finds every sentence without naming its word, as some answers repeat the question."""
+LIMITS = [
+    {},
+    {"scope": "sc"},
+    {"filters": {"session_id": ["s", "t"]}},
+    *({"session_id": session} for session in SESSIONS),
+]
+AMONG = ("", "&scope=sc", "&sessions=s&sessions=t", "&limit_to_session=true")
+"""How a question may be limited. In the other workspace, which has one session and no scope, none is."""
 
 
 def furnish(stage):
@@ -80,15 +88,13 @@ def every_reading(ids):
         ("POST", "/v3/workspaces", {"id": "v"}),
         ("POST", "/v3/workspaces/list", {}),
     ]
-    for workspace in ("w", "v"):
-        for method, path, body in _within(ids):
+    for workspace, limits in (("w", LIMITS), ("v", [{}])):
+        for method, path, body in _within(ids, limits):
             yield method, f"/v3/workspaces/{workspace}{path}", body
 
 
-def _within(ids):
+def _within(ids, limits):
     search = {"query": COMMON, "limit": 100}
-    limits = [{}, {"scope": "sc"}, {"filters": {"session_id": ["s", "t"]}}]
-    limits += [{"session_id": session} for session in SESSIONS]
     yield from [
         *(("POST", f"/{kind}/list", {}) for kind in ("peers", "sessions", "scopes", "conclusions")),
         *(("GET", path, None) for path in ("/webhooks", "/queue/status", "/scopes/sc", "/scopes/sc/status")),
@@ -103,7 +109,7 @@ def _within(ids):
     for peer in PEERS:
         yield from _of_peer(peer, search, limits)
     for session in SESSIONS:
-        yield from _of_session(session, search, ids)
+        yield from _of_session(session, search, ids, AMONG if limits is LIMITS else ("",))
 
 
 def _of_peer(peer, search, limits):
@@ -120,10 +126,10 @@ def _of_peer(peer, search, limits):
         yield "POST", f"{path}/chat", {**asked, "query": COMMON, "include_evidence": True}
     for other in PEERS:
         yield "GET", f"{path}/card?target={other}", None
-        yield "GET", f"{path}/context?target={other}&search_query={COMMON}", None
+        yield "GET", f"{path}/context?target={other}&search_query={COMMON.replace(' ', '+')}", None
 
 
-def _of_session(session, search, ids):
+def _of_session(session, search, ids, among):
     path = f"/sessions/{session}"
     yield "POST", "/sessions", {"id": session}
     yield "POST", f"{path}/messages/list", {}
@@ -135,8 +141,8 @@ def _of_session(session, search, ids):
         yield "GET", f"{path}{part}", None
     for target, perspective in product(PEERS, (None, *PEERS)):
         asked = f"peer_target={target}" + (f"&peer_perspective={perspective}" if perspective else "")
-        for limit in ("", "&scope=sc", "&sessions=s&sessions=t", "&limit_to_session=true"):
-            yield "GET", f"{path}/context?{asked}{limit}&search_query={COMMON}", None
+        for limit in among:
+            yield "GET", f"{path}/context?{asked}{limit}&search_query={COMMON.replace(' ', '+')}", None
     yield from (("GET", f"{path}/messages/{one}", None) for one in ids)
 
 

@@ -12,14 +12,19 @@ from hashlib import sha256
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from conversation.world import Wire
+from souvenance import settings_from
 from souvenance.domain import ulid
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
+from souvenance.installation import open_installation
+from souvenance.surfaces.http.app import make_app
 from surfaces.door import serving
 
 KNOWN, UNKNOWN = "alice", "zelda"
 """An owner who has lines, and one who does not exist; names of one length, so that caps are alike."""
 
+OFTEN = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000"}
 WRONG = [
     "null",
     "true",
@@ -153,7 +158,7 @@ class Forge:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     home = tmp_path_factory.mktemp("forged") / "home"
-    with serving(home, SOUVENANCE_REQUESTS_PER_MINUTE="1000000") as server:
+    with serving(home, **OFTEN) as server:
         owner = server.actor(KNOWN)
         for namespace in ("travel", "personal"):
             owner.post("/v1/memory/put", json={"namespace": namespace, "text": f"of {namespace}"})
@@ -167,14 +172,19 @@ def forges(server):
 
 @pytest.fixture(scope="module")
 def ask(server):
-    client = server.client()
+    """Asks the application of that data folder in this process: over the network thousands take long."""
+    installation = open_installation(
+        settings_from({**OFTEN, "SOUVENANCE_EMBEDDER": "none"}, str(server.home))
+    )
+    with Wire(make_app(installation.gate)) as client:
 
-    def ask(token, path="/v1/memory/get", method="POST"):
-        answer = client.request(method, path, headers={"authorization": f"Bearer {token}"})
-        assert answer.status_code in (200, 401, 403), answer.text
-        return answer
+        def ask(token, path="/v1/memory/get", method="POST"):
+            answer = client.request(method, path, headers={"authorization": f"Bearer {token}"})
+            assert answer.status_code in (200, 401, 403), answer.text
+            return answer
 
-    return ask
+        yield ask
+    installation.close()
 
 
 def refusal(answer):

@@ -135,15 +135,6 @@ def test_every_route_judges_the_cap_before_it_looks_at_the_body(server, world):
         assert (answer.status_code, answer.json()["error"]) == (401, "cap_missing"), route.path
 
 
-@pytest.mark.parametrize("operation", RIGHT)
-def test_the_owner_is_granted_the_right_request_of_every_route(server, operation):
-    names, route = inhabited(server.owner), EVERY_ROUTE[operation]
-    if operation == "workspaces.delete":
-        server.owner.delete(f"/v3/workspaces/{names['workspace_id']}/sessions/{names['session_id']}")
-    answer = right(operation, names).sent(server.owner, route, names)
-    assert answer.status_code in (route.status, route.existing), answer.text
-
-
 def test_a_key_of_one_workspace_opens_no_route_of_another(server, world):
     elsewhere = inhabited(server.owner)
     minted = server.owner.post("/v3/keys", params={"workspace_id": elsewhere["workspace_id"]})
