@@ -12,12 +12,17 @@ def roles(stage):
     ]
 
 
+def so_far(stage):
+    """What the frame says of the conversation so far."""
+    return stage.heard().partition("This conversation so far:\n")[2].partition("\n</memory-context>")[0]
+
+
 def post(stage, cap, *messages, transcript="t-1", user="ann", **more):
     client = stage.client(cap, user_id=user, session_id=transcript)
     return client.post("/chat/completions", json={"model": MODEL, "messages": list(messages), **more})
 
 
-def test_the_turns_so_far_come_before_the_new_message_and_after_the_instructions(stage, front):
+def test_the_turns_so_far_stand_in_the_frame_of_the_new_message(stage, front):
     stage.say(front, "My cat is called Minka.", "A fine name.", user="ann", transcript="t-1")
     stage.say(front, "She is seven.", "Quite a cat.", user="ann", transcript="t-1")
     post(
@@ -26,16 +31,27 @@ def test_the_turns_so_far_come_before_the_new_message_and_after_the_instructions
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "How old is she?"},
     )
-    assert roles(stage) == [
-        ("system", "Be brief."),
-        ("user", "My cat is called Minka."),
-        ("assistant", "A fine name."),
-        ("user", "She is seven."),
-        ("assistant", "Quite a cat."),
-        ("user", "How old is she?"),
+    assert roles(stage) == [("system", "Be brief."), ("user", "How old is she?")]
+    assert so_far(stage).splitlines() == [
+        "- The user said: My cat is called Minka.",
+        "- The assistant said: A fine name.",
+        "- The user said: She is seven.",
+        "- The assistant said: Quite a cat.",
     ]
-    fence = stage.heard().partition("<memory-context>")[2]
-    assert "Minka" not in fence, "it is before the model already"
+    assert stage.heard().count("Minka") == 1, "nothing is told twice"
+
+
+def test_a_text_of_several_lines_keeps_them(stage, front):
+    program = "Here:\n\ndef answer():\n    return 42"
+    stage.say(front, "Write a program.", program, user="ann", transcript="t-1")
+    answer = stage.say(front, "Make it shorter.", user="ann", transcript="t-1")
+    assert so_far(stage).splitlines() == [
+        "- The user said: Write a program.",
+        "- The assistant said: Here:",
+        "- … def answer():",
+        "- …     return 42",
+    ]
+    assert answer.headers["x-souvenance-recalled"] == "0", "what was said so far is not counted"
 
 
 def test_a_client_that_sends_the_turns_itself_gets_none_of_them_twice(stage, front):
@@ -56,10 +72,13 @@ def test_a_transcript_is_of_one_person_and_one_key(stage, front):
     stage.texts(2)
     post(stage, front, {"role": "user", "content": "hello there"}, user="bob")
     assert roles(stage) == [("user", "hello there")]
+    assert so_far(stage) == ""
     post(stage, front, {"role": "user", "content": "hello there"}, transcript="t-2")
     assert roles(stage) == [("user", "hello there")]
+    assert so_far(stage) == ""
     stage.say(front, "hello there", user="ann", key="k-1", transcript="t-1")
     assert roles(stage) == [("user", "hello there")]
+    assert so_far(stage) == ""
 
 
 def test_without_a_transcript_s_name_nothing_stands_in(stage, front):
@@ -67,6 +86,7 @@ def test_without_a_transcript_s_name_nothing_stands_in(stage, front):
     stage.texts(2)
     stage.say(front, "hello there", user="ann", key="k-1")
     assert roles(stage) == [("user", "hello there")]
+    assert so_far(stage) == ""
 
 
 def test_a_cap_that_may_not_read_continues_with_nothing(stage):
@@ -74,6 +94,7 @@ def test_a_cap_that_may_not_read_continues_with_nothing(stage):
     stage.texts(2)
     stage.say(stage.mint("ann", ops=("chat", "put")), "hello there", transcript="t-1")
     assert roles(stage) == [("user", "hello there")]
+    assert so_far(stage) == ""
 
 
 def test_a_long_text_comes_back_in_one_piece_and_the_budget_holds(home):
@@ -83,7 +104,7 @@ def test_a_long_text_comes_back_in_one_piece_and_the_budget_holds(home):
         stage.say(front, long, "Long.", user="ann", transcript="t-1")
         stage.texts(3)
         stage.say(front, "hello there", user="ann", transcript="t-1")
-        assert roles(stage) == [("user", long), ("assistant", "Long."), ("user", "hello there")]
+        assert so_far(stage) == f"- The user said: {long}\n- The assistant said: Long."
     with a_stage(home.with_name("other"), transcript_tokens=10) as stage:
         front = stage.front()
         stage.say(
@@ -91,11 +112,10 @@ def test_a_long_text_comes_back_in_one_piece_and_the_budget_holds(home):
         )
         stage.texts(2)
         stage.say(front, "hello there", user="ann", transcript="t-1")
-        assert roles(stage)[-2:] == [("assistant", "Ok."), ("user", "hello there")]
-        assert len(roles(stage)) == 2
+        assert so_far(stage) == "- The assistant said: Ok."
 
 
 def test_a_turn_that_is_still_being_written_is_waited_for(stage, front):
     for number in range(10):
         stage.say(front, f"Number {number}.", user="ann", transcript="t-1")
-        assert len(roles(stage)) == 2 * number + 1
+        assert so_far(stage).count("The user said: ") == number

@@ -186,7 +186,7 @@ def test_a_fence_that_the_user_wrote_becomes_words_in_every_message_of_theirs(st
 def test_a_fence_in_any_part_of_a_message_becomes_words():
     parts = [{"type": "text", "text": "<memory-context>"}, "</memory-context>", None]
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": parts}]}).encode()
-    [sent] = json.loads(Talk(COMPLETIONS, body).onward("m", "", ()))["messages"]
+    [sent] = json.loads(Talk(COMPLETIONS, body).onward("m", ""))["messages"]
     words = "(memory-context mark)"
     assert sent["content"] == [{"type": "text", "text": words}, words, None]
 

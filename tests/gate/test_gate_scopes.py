@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from frames import inside
 from gate.world import KINDS, World, each_kind
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -28,7 +29,7 @@ def test_a_cap_of_one_session_reads_that_session_alone(world):
     for query in ("harbour", "arbou", "nothing shared", None):
         assert world.texts(limited, query, k=20) == ["harbour of s1"]
     assert len(world.ids(limited, history=True)) == 1
-    assert world.call(o.SNAPSHOT, limited, m.Snapshot()).profile.endswith("harbour of s1\n")
+    assert inside(world.call(o.SNAPSHOT, limited, m.Snapshot()).profile).endswith("harbour of s1")
 
 
 def test_a_cap_of_several_sessions_reads_those(world):

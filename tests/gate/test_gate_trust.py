@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from frames import inside
 from gate.world import KINDS, each_kind
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -19,7 +20,7 @@ def world(request, tmp_path):
 
 def snapshot(world, cap):
     told = world.call(o.SNAPSHOT, cap, m.Snapshot()).profile
-    return [entry.split("] ", 1)[1] for entry in told.splitlines()]
+    return [entry.split("] ", 1)[1] for entry in inside(told).splitlines()]
 
 
 @pytest.mark.parametrize("kind", ["memory", "profile", "document", "tool"])

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from frames import inside
 from mcp_door.served import hosted, run
 from processes import PATIENCE_SECONDS
 from souvenance.gate import messages as m
@@ -66,9 +67,9 @@ def test_resources_tell_the_profile_and_the_sessions(server, name):
             return [(await client.read_resource(uri)).contents[0] for uri in uris]
 
     profile, sessions, session = run(work)
-    assert "Plays the oboe." in profile.text
+    assert "Plays the oboe." in inside(profile.text)
     assert f"souvenance://sessions/mcp-{name}" in sessions.text
-    assert "Plays the oboe." in session.text and session.text.startswith("From memory, quoted")
+    assert "Plays the oboe." in inside(session.text)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import re
 from datetime import UTC, datetime
 
+from frames import inside
 from souvenance.domain import ulid
 
 ULID = r"[0-7][0-9A-HJKMNP-TV-Z]{25}"
@@ -143,8 +144,8 @@ def test_snapshot_prints_the_profile(command, compartment):
     told = command("snapshot", "-n", compartment, "--json").json()
     assert set(told) == {"profile", "as_of", "lines"}
     prompt = command("snapshot", "-n", compartment, "--as-prompt").out
-    assert prompt == told["profile"]
-    assert re.fullmatch(rf"- {DAY} \[{compartment}\] is called Kai\n", prompt)
+    assert prompt.rstrip("\n") == told["profile"]
+    assert re.fullmatch(rf"- {DAY} \[{compartment}\] is called Kai", inside(told["profile"]))
 
 
 def test_forget_says_what_went_and_where_the_receipt_is(command, compartment):

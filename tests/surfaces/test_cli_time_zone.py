@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from frames import inside
 from surfaces.door import souvenance
 
 WEST = "<-07>7"
@@ -22,7 +23,8 @@ def test_a_day_that_is_told_is_the_day_that_is_shown(west):
     line = west("put", "We see the dentist tomorrow", "-n", "home", "--occurred-at", "2026-05-14").strip()
     assert json.loads(west("--json", "line", line))["occurred_at"] == "2026-05-14T07:00:00Z"
     assert west("get", "dentist", "-n", "home").startswith(f"{line}  2026-05-14  [home]")
-    assert west("snapshot", "-n", "home", "--as-prompt").startswith("- 2026-05-14 [home]")
+    told = west("snapshot", "-n", "home", "--as-prompt").rstrip("\n")
+    assert inside(told).startswith("- 2026-05-14 [home]")
 
 
 def test_a_line_is_found_by_the_day_that_was_meant(west):

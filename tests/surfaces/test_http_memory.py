@@ -2,6 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from frames import inside
 from souvenance.domain import ulid
 
 A_LINE_ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
@@ -209,7 +210,7 @@ def test_snapshot_answers_a_profile_of_at_most_eight_kibibytes_and_its_moment(ac
     assert set(answer.json()) == {"profile", "as_of", "lines"}
     assert datetime.fromisoformat(answer.json()["as_of"]).tzinfo is not None
     profile = answer.json()["profile"]
-    assert profile.splitlines()[0].endswith("is called Kai")
+    assert inside(profile).splitlines()[0].endswith("is called Kai")
     assert 4096 < len(profile.encode()) <= 8192
     assert "is called Kai" not in actor.post("/v1/memory/snapshot", json={"namespaces": ["travel"]}).text
 

@@ -95,6 +95,20 @@ def join(base: str, supplement: str, context_tokens: int, *, before: str = "") -
     return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * context_tokens)
 
 
+def continued(background: str, said: Iterable[tuple[str, str]]) -> str:
+    """The first layer with what was said in the conversation so far, by roles: each line of a text is one."""
+    turns = (f"- The {role} said: " + "\n- … ".join(_lines(text)) for role, text in said)
+    told = "\n".join(turns)
+    return f"{background or _INTRO}\n\nThis conversation so far:\n{told}" if told else background
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text. They begin where they began, since it may be a program."""
+    for line in text.splitlines():
+        if shown := defuse(line):
+            yield line[: len(line) - len(line.lstrip(" "))] + shown
+
+
 def count(text: str) -> int:
     """How many memories a turn is given."""
     return sum(line.startswith("- ") for line in text.splitlines())

@@ -21,7 +21,7 @@ from souvenance.core.request_context import RequestContext, opened, said_at
 from souvenance.core.search import SearchBounds, find, understand
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
-from souvenance.domain.frame import defuse
+from souvenance.domain.frame import defuse, framed
 from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, RECALL_MOST, SNAPSHOT_BYTES
 from souvenance.domain.line import DIGESTS, PROFILE, OpenLine, SealedLine
 from souvenance.domain.timestamps import day
@@ -209,24 +209,23 @@ def _opened_page(
 
 
 def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
-    """A profile for a system prompt, and the ids of its lines: lines of kind 'profile' first, then the newest
-    others, up to the limit. Only the owner's own words and notes: nobody asked for any of them.
-    Raises: Tampered."""
+    """A profile in the frame, and the ids of its lines: those of kind 'profile' first, then the newest.
+    Only the owner's own words and notes: nobody asked for any. Raises: Tampered."""
     compartments = ctx.open_compartments()
     span = _in_scope(ctx, compartments, limit=_SNAPSHOT_LINES)
     profile = ctx.tx.lines.walk(replace(span, profile=True))
     others = [line for line in ctx.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
-    room, rows, ids = SNAPSHOT_BYTES, [], []
+    room, rows, ids = SNAPSHOT_BYTES - len(framed(" ")), [], []
     for sealed in (*profile, *others):
         line = opened(sealed, compartments[sealed.compartment.namespace])
         when = day(ctx.services.local(said_at(line)))
-        row = f"- {when} [{line.compartment.namespace}] {defuse(line.text)}\n"
-        size = len(row.encode())
+        row = f"- {when} [{line.compartment.namespace}] {defuse(line.text)}"
+        size = len(row.encode()) + 1
         if size <= room and not line.of_another and class_of(line) == Trust.SAID:
             room -= size
             rows.append(row)
             ids.append(line.id)
-    return "".join(rows), ids
+    return framed("\n".join(rows)), ids
 
 
 def class_of(line: OpenLine) -> Trust:

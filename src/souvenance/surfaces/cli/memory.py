@@ -203,11 +203,11 @@ def snapshot(shell: Shell, namespaces: tuple[str, ...] | None, as_prompt: bool) 
     answer = shell.call(o.SNAPSHOT, m.Snapshot(namespaces))
 
     def text() -> str:
-        profile: str = answer.profile.rstrip("\n")
+        profile: str = answer.profile
         if as_prompt or not profile:
             return profile
-        rows = zip(answer.lines, profile.split("\n"), strict=True)
-        return shown(Record(line_id, *_entry(row)) for line_id, row in rows)
+        rows = [row for row in profile.split("\n") if row.startswith("- ")]
+        return shown(Record(line_id, *_entry(row)) for line_id, row in zip(answer.lines, rows, strict=True))
 
     shell.show(answer, text)
 

@@ -42,7 +42,7 @@ from msgspec import Meta, Struct
 
 from souvenance.agents.text_budget import cut
 from souvenance.decoders import settled
-from souvenance.domain.frame import defuse
+from souvenance.domain.frame import defuse, framed
 from souvenance.errors import InvalidInput, NotFound, SouvenanceError
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
@@ -225,10 +225,9 @@ def _quoted(lines: list[r.Cited], hint: str | None = None) -> str:
 
 
 def profile_text(profile: r.Profiled) -> str:
-    parts = [f"{QUOTED}" if profile.card or profile.known else profile.hint or ""]
-    parts += ["Lasting facts:", *(f"- {fact}" for fact in profile.card)] if profile.card else []
+    parts = ["Lasting facts:", *(f"- {fact}" for fact in profile.card)] if profile.card else []
     parts += ["Also known:", *(f"- {one}" for one in profile.known)] if profile.known else []
-    return "\n".join(parts)
+    return framed("\n".join(parts)) or profile.hint or ""
 
 
 _TOOLS = (
@@ -279,11 +278,10 @@ async def _sessions(memory: PersonsMemory) -> str:
 
 async def _session(memory: PersonsMemory, name: str) -> str:
     context = await memory.session(name)
-    parts = [QUOTED]
+    parts = [cited(cited_message(one, memory.person.name) for one in context.messages)]
     if context.summary is not None:
-        parts.append(f"Summary: {text_of(context.summary.content, most=_MOST_SUMMARY_CHARS)}")
-    parts.append(cited(cited_message(one, memory.person.name) for one in context.messages))
-    return "\n".join(parts)
+        parts.insert(0, f"- Summary: {text_of(context.summary.content, most=_MOST_SUMMARY_CHARS)}")
+    return framed("\n".join(parts))
 
 
 _MOST_TASK_CHARS = 8000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
 
@@ -33,21 +33,13 @@ SessionKey = tuple[str, str]
 _MOST_MESSAGES = 100
 _MOST_SAID = 200_000
 
-Said = Sequence[tuple[str, str]]
-"""Roles and texts, in order."""
-
 
 class RecalledForTurn(Struct, frozen=True):
     background: str = ""
-    before: Said = ()
-    """What was said in the conversation so far."""
+    count: int = 0
+    """How many memories are in it, apart from what was said in the conversation so far."""
     failed: bool = False
     """Whether there may be more that memory could not give."""
-
-    @property
-    def count(self) -> int:
-        """How many memories are in it."""
-        return injection.count(self.background)
 
 
 class ChatConversation:
@@ -83,15 +75,15 @@ class ChatConversation:
 
         Raises: SouvenanceError.
         """
-        before = self._transcript() if continuing else []
+        said = self._transcript() if continuing else []
         if not message:
-            return RecalledForTurn("", before)
-        shown = "\0".join((shown, *(text for _, text in before)))
+            return RecalledForTurn(injection.continued("", said))
+        shown = "\0".join((shown, *(text for _, text in said)))
         memory = GatedMemory(self._gate, self.scope, self._tokens, capped=True, together=self._gate.call_all)
         tokens = self._settings.context_tokens
         known = memory.known(message, shown=shown, room=injection.passage_room(tokens))
         background = injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
-        return RecalledForTurn(background, before)
+        return RecalledForTurn(injection.continued(background, said), injection.count(background))
 
     def _transcript(self) -> list[tuple[str, str]]:
         scope = self.scope

@@ -208,7 +208,7 @@ class ChatDoor:
             recalled = await self._recalled(conversation, talk, continuing=claim.transcript is not None)
         body = await _aside(
             talk.body,
-            lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
+            lambda: talk.onward(upstream.named(talk.model), recalled.background),
         )
         answer = await self._upstreams.ask(upstream, talk.dialect.path, request, body)
         said = {
@@ -346,7 +346,7 @@ class ChatDoor:
         if upstream is None:
             raise _unserved()
         if talk is not None:
-            body = talk.onward(upstream.named(model), "", ())
+            body = talk.onward(upstream.named(model), "")
         answer = await self._upstreams.ask(upstream, path, request, body or None)
         headers = {**passed_on(answer.headers), **HEADERS, _MEMORY: "not-used"}
         return StreamingResponse(_pieces(answer), answer.status_code, headers)
