@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -19,6 +20,9 @@ _PACKAGE = ROOT / "src/souvenance/entry/souvenance"
 PANEL = _PACKAGE / "panel.json"
 PANE = _PACKAGE / "desktop/plugin.js"
 _TAB = _PACKAGE / "dashboard/dist/index.js"
+PICTURES = ("pictures/hermes-dashboard-person.png", "pictures/hermes-dashboard-recall.png")
+"""Of the README. A host keeps nothing of the repository but the folder."""
+WRITTEN_HERE = {"README.md", "after-install.md", *PICTURES}
 _SHARED = "  // What follows is in the desktop's pane too"
 _PANE = """\
 import * as React from "react";
@@ -88,3 +92,5 @@ if __name__ == "__main__":
     for name, content in importlib.reload(install).FILES.items():
         (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
         (FOLDER / name).write_text(content, "utf-8")
+    for name in PICTURES:
+        shutil.copy(ROOT / "docs" / name, FOLDER / name)

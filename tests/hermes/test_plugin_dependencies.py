@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
-from souvenance.hermes.setup.install import install
+from souvenance.hermes.setup.install import FILES, install
 from souvenance.hermes.setup.profiles import profile_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,12 +96,17 @@ class Index(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    """The address of an index with this package as it would be released."""
+def wheel(tmp_path_factory):
     place = tmp_path_factory.mktemp("wheels")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE_SECONDS)
-    [wheel] = place.iterdir()
+    [made] = place.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def index(wheel):
+    """The address of an index with this package as it would be released."""
     with ThreadingHTTPServer(("127.0.0.1", 0), type("Served", (Index,), {"wheel": wheel})) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -150,6 +156,12 @@ def test_hermes_takes_the_plugin_beside_what_it_locks_itself(tmp_path, index, pr
     assert {f"{name}=={versions[name]}" for name in ("cryptography", "httpx", "pydantic")} == set(
         LOCKED_BY_HERMES
     )
+
+
+def test_the_wheel_has_every_file_of_the_plugin(wheel):
+    with zipfile.ZipFile(wheel) as content:
+        names = [one for one in content.namelist() if one.startswith("souvenance/entry/souvenance/")]
+    assert {one.removeprefix("souvenance/entry/souvenance/") for one in names} == {*FILES}
 
 
 def test_the_folder_is_taken_as_hermes_installs_it_from_a_repository(tmp_path, index):

@@ -11,10 +11,20 @@ import pytest
 import yaml
 
 from hermes import plugin_folder
-from hermes.newer_host import LEVELS, Loader, modules, profile
+from hermes.newer_host import (
+    FIRST_TO_INSTALL_IT,
+    LEVELS,
+    Installer,
+    Loader,
+    Refused,
+    modules,
+    numbered,
+    profile,
+)
 from souvenance import plugin
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.configuration import KEYS
+from souvenance.hermes.setup.install import FILES
 from souvenance.version import __version__
 
 ROOT = plugin_folder.ROOT
@@ -92,8 +102,7 @@ class TestTheCatalog:
             assert declared == MANIFEST.get(name, [])
 
     def test_it_is_for_hosts_that_have_a_catalog_and_read_this_manifest(self):
-        assert REQUIRES.match(ENTRY["requires_hermes"])
-        assert ENTRY["requires_hermes"] > MANIFEST["requires_hermes"]
+        assert ENTRY["requires_hermes"] == f">={'.'.join(map(str, FIRST_TO_INSTALL_IT))}"
 
     def test_it_leads_to_the_folder_and_to_pictures_that_are_there(self):
         assert (ROOT / ENTRY["subdir"] / "plugin.yaml").is_file()
@@ -106,11 +115,62 @@ class TestTheCatalog:
         assert (ENTRY["category"], ENTRY["tier"]) == ("memory", "community")
 
 
+def targets(page):
+    """What a page leads to, by itself or on the web."""
+    found = re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8"))
+    return [one for one in found if ":" not in one], [one for one in found if ":" in one]
+
+
 @pytest.mark.parametrize("page", ["plugin/README.md", "plugin/after-install.md", "deploy/hermes/README.md"])
 def test_a_page_leads_only_to_what_is_there(page):
-    file = ROOT / page
-    for target in re.findall(r"\]\(([^)#]+)\)", file.read_text("utf-8")):
-        assert (file.parent / target).exists(), target
+    beside, elsewhere = targets(ROOT / page)
+    for target in beside:
+        assert (ROOT / page).parent.joinpath(target).exists(), target
+    for address in elsewhere:
+        assert (ROOT / address.removeprefix(f"{MANIFEST['homepage']}/blob/main/")).is_file(), address
+
+
+class TestTheWholeFolder:
+    def test_it_has_what_the_package_has_and_its_pages_and_nothing_else(self):
+        files = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        found = {path.relative_to(FOLDER).as_posix(): path for path in files}
+        assert found.keys() == {*FILES, *plugin_folder.WRITTEN_HERE}
+        assert {name: found[name].read_text("utf-8") for name in FILES} == FILES
+
+    def test_its_pages_need_nothing_outside_of_it(self):
+        for page in FOLDER.glob("*.md"):
+            for target in targets(page)[0]:
+                assert (FOLDER / target).resolve().is_relative_to(FOLDER.resolve()), target
+
+    def test_its_pictures_are_those_of_the_docs_and_all_of_them_are_shown(self):
+        shown = {target for target in targets(FOLDER / "README.md")[0] if target.endswith(".png")}
+        assert shown == {*plugin_folder.PICTURES}
+        for name in shown:
+            assert (FOLDER / name).read_bytes() == (ROOT / "docs" / name).read_bytes(), (
+                "Run: cd tests && python -m hermes.plugin_folder"
+            )
+
+
+RELEASES = ("0.19.0", "0.20.1", "0.20.5", "0.21.0", "0.21.3", "0.21.4", "0.21.5", "0.22.0")
+WAY = re.compile(r"^\| (\d+\.\d+\.\d+) (?:to (\d+\.\d+\.\d+)|and newer) \| (.+) \|$", re.M)
+
+
+@pytest.mark.parametrize("page", ["plugin/README.md", "docs/howto/remember-in-hermes.md"])
+@pytest.mark.parametrize("version", RELEASES)
+def test_the_pages_name_the_way_that_works_for_each_release(tmp_path, page, version):
+    ways = WAY.findall((ROOT / page).read_text("utf-8"))
+    of = [way for first, last, way in ways if numbered(first) <= numbered(version) <= numbered(last or "99")]
+    assert len(of) == 1
+    try:
+        Installer(version).install(FOLDER, tmp_path)
+    except Refused:
+        assert "pip install" in of[0] and "plugins" not in of[0]
+    else:
+        assert "hermes plugins install" in of[0] and "pip install" not in of[0]
+
+
+def test_nobody_is_told_to_use_pip_where_the_host_installed_the_folder():
+    assert "pip" not in (FOLDER / "after-install.md").read_text("utf-8")
 
 
 class TestThePanel:
