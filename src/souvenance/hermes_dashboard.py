@@ -175,7 +175,10 @@ def _person(given: _Given) -> PersonPage:
             return page
         scope = memory.scope
         asked = inspection.AskPerson(workspace_id=scope.workspace, peer=scope.user)
-        cards = [_card(memory, observer) for observer in memory.observers]
+        cards = [
+            ObserverCard(observer, _facts(memory, observer), _conclusions(memory, observer))
+            for observer in memory.observers
+        ]
         return replace(
             page,
             person=scope.user,
@@ -184,10 +187,6 @@ def _person(given: _Given) -> PersonPage:
             cards=cards,
             known=memory.part("list", inspection.PERSON, asked),
         )
-
-
-def _card(memory: _OwnerMemory, observer: str) -> ObserverCard:
-    return ObserverCard(observer, _facts(memory, observer), _conclusions(memory, observer))
 
 
 def _conclusions(memory: _OwnerMemory, observer: str) -> list[ConclusionAnswer]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import KEY, a_stage, asked
 from model.stand_in import Streams
+from souvenance.domain import ulid
+from souvenance.domain.capability import read_unverified
 from souvenance.domain.upstream import Upstream
+from souvenance.gate import messages as m
+from souvenance.gate.tokens import attenuated
 from souvenance.surfaces.http.chat.conversation import MemoryWarnings
 
 QUESTION = "Am I allergic to plums or to pears?"
@@ -42,6 +48,27 @@ def test_a_memory_that_denies_blocks_no_chat(stage, caplog):
     assert stage.say(nothing, QUESTION).status_code == 200
     assert stage.heard() == QUESTION
     assert complaints(caplog) == []
+
+
+def test_that_nobody_is_named_is_said_once_for_a_token_whatever_is_narrowed_from_it(stage, caplog):
+    minted = [stage.mint("ann", peers=("ann", "bob")) for _ in range(2)]
+    children = [
+        attenuated(
+            cap,
+            m.Attenuate(),
+            jti=ulid.compose(number, bytes(10)),
+            now=int(time.time()),
+            secret=Ed25519PrivateKey.generate(),
+        ).cap
+        for cap in minted
+        for number in range(3)
+    ]
+    for cap in (*children, *minted):
+        assert stage.say(cap, QUESTION).status_code == 200
+    told = complaints(caplog)
+    assert len(told) == 2
+    for cap, line in zip(minted, told, strict=True):
+        assert read_unverified(cap)[0][0].jti in line
 
 
 def test_an_endpoint_that_can_t_be_reached_is_said_to_be_so(home):
@@ -117,13 +144,16 @@ def test_a_body_beyond_the_bound_is_refused_and_one_within_it_passes(stage, fron
     assert max(map(len, said)) <= 25_000
 
 
-def test_a_reason_is_told_once_and_there_is_an_end_to_reasons(caplog):
+def test_a_reason_is_told_once_and_only_so_many_are_remembered(caplog):
     told = MemoryWarnings()
     for _ in range(3):
-        told.add("nothing was recalled", TimeoutError())
-    for number in range(200):
-        told.add(f"reason {number}", ValueError("what was said"))
-    assert len(complaints(caplog)) == 100
+        told.add("nothing was recalled", TimeoutError("what was said"))
+    for number in range(1000):
+        told.nobody_named(f"cap-{number}")
+    told.nobody_named("cap-1")
+    assert len(complaints(caplog)) == 1001
+    told.add("nothing was recalled", TimeoutError("what was said"))
+    assert len(complaints(caplog)) == 1002
     assert "what was said" not in caplog.text
 
 

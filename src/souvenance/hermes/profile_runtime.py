@@ -505,14 +505,16 @@ class Surroundings(Struct, kw_only=True):
     configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
     runtime: Callable[[Configuration], ProfileRuntime]
     state_files: Callable[[Configuration], StateFiles]
-    warned: set[tuple[str, ...]] = set()
+    warned: dict[tuple[str, ...], None] = {}
 
     def warn(self, warning: str, *whom: str) -> bool:
         """Log a warning once in a profile, or once for each of its people; whether that was now."""
         key = (home_key(self.home()), warning, *whom)
-        if key in self.warned or len(self.warned) >= _MOST_WARNINGS:
+        if key in self.warned:
             return False
-        self.warned.add(key)
+        self.warned[key] = None
+        if len(self.warned) > _MOST_WARNINGS:
+            del self.warned[next(iter(self.warned))]
         _log.warning("souvenance: %s", warning)
         return True
 

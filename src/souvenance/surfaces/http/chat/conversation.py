@@ -7,7 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 
 from msgspec import Struct
 
@@ -131,7 +131,7 @@ def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
     return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
 
 
-_MOST_WARNINGS = 100
+_MOST_WARNINGS = 1_000
 _log = logging.getLogger("souvenance.chat")
 
 
@@ -139,7 +139,7 @@ class MemoryWarnings:
     """What memory could not do, said once for each reason, without a word of what was said."""
 
     def __init__(self) -> None:
-        self._warned: set[str] = set()
+        self._warn_once = lru_cache(_MOST_WARNINGS)(partial(_log.warning, "chat: %s"))
 
     def add(self, what: str, error: BaseException) -> None:
         reason = error.code if isinstance(error, SouvenanceError) else type(error).__name__
@@ -151,11 +151,6 @@ class MemoryWarnings:
             f"cap {cap} speaks for many, and a request names nobody: no memory is read or written."
             " Send X-Hermes-User-Id or the field user (this is said once for each cap)"
         )
-
-    def _warn_once(self, warning: str) -> None:
-        if warning not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(warning)
-            _log.warning("chat: %s", warning)
 
 
 class TurnQueue:

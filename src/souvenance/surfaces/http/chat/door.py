@@ -226,7 +226,7 @@ class ChatDoor:
         if caller.store_down:
             return None
         if speaker is None:
-            self._warnings.nobody_named(caller.grant.jti)
+            self._warnings.nobody_named(self._gate.recognised(caller.token))
             return None
         scope = identity.scope_of(self._settings, caller.grant, claim, speaker)
         return ChatConversation(self._gate, self._tokens, caller, scope, self._settings)
