@@ -204,3 +204,30 @@ def test_while_the_store_is_away_a_proof_is_good_once_also_when_older_ones_are_f
         assert admits(shown[-1])
     with pytest.raises(CapPopInvalid):
         admits(shown[1])
+
+
+@pytest.mark.parametrize("then", ["it still is", "it is back", "the row is in the log"])
+def test_a_proof_that_was_good_while_the_store_was_away_is_good_nowhere_again(tmp_path, then):
+    world = World()
+    first, second = (
+        Gate(
+            store=world.store,
+            keyring=world.keyring,
+            clock=world.clock,
+            services=world.services,
+            late=LateFile(tmp_path),
+        )
+        for _ in range(2)
+    )
+    cap = world.issue()
+    shown = world.prove(cap, o.GET, REQUEST)
+    credentials = Credentials(cap.bound, shown["proof"], shown["bound"])
+    gone = StorageUnavailable("the store is away")
+    first.judge_late(o.GET, credentials, REQUEST, gone, grants=True)
+    if then == "the row is in the log":
+        second.append_late()
+    with pytest.raises(CapPopInvalid):
+        if then == "it still is":
+            second.judge_late(o.GET, credentials, REQUEST, gone, grants=True)
+        else:
+            second.call(o.GET, credentials, REQUEST)

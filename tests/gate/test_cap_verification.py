@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gate.world import INSTANCE, World, block, fresh_key, jwk, verified
+from gate.world import INSTANCE, NOTHING_REVOKED, World, block, fresh_key, jwk, verified
 from souvenance.domain import capability as caps
-from souvenance.domain.capability import NOTHING_REVOKED, Confirmation, HolderKey, Revocation, Revocations
+from souvenance.domain.capability import Confirmation, HolderKey, Revocation, Revocations
 from souvenance.errors import CapExpired, CapMalformed, CapMissing, CapRevoked, CapSigInvalid, SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

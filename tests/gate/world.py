@@ -26,10 +26,10 @@ from souvenance.core.vault import Vault
 from souvenance.domain import proof, ulid
 from souvenance.domain.capability import (
     INSTALLATION,
-    NOTHING_REVOKED,
     OPS,
     Extent,
     Revocation,
+    Revocations,
     Revoker,
     authenticate,
     b64,
@@ -44,6 +44,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
 
 INSTANCE = "urn:souvenance:test"
+NOTHING_REVOKED = Revocations({}, {}, frozenset())
 START = 1_750_000_000_000
 _PATIENCE_SECONDS = 60.0
 TOKENS = TokenCounter()

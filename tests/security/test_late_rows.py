@@ -9,6 +9,7 @@ import json
 import shutil
 import stat
 import time
+from contextlib import contextmanager
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -50,15 +51,21 @@ def code(answer):
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def late_rows(home):
-    """What the log says late, told by another process on the data folder; the log verifies."""
+@contextmanager
+def another(home):
+    """Another process on the data folder, as far as the folder can tell."""
     installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
-        with installation._store.read() as tx:
-            rows = tx.audit.rows("default", 0, 1000)
-        verify("default", rows)
+        yield installation
     finally:
         installation.close()
+
+
+def late_rows(home):
+    """What the log says late, told by another process on the data folder; the log verifies."""
+    with another(home) as installation, installation._store.read() as tx:
+        rows = tx.audit.rows("default", 0, 1000)
+    verify("default", rows)
     return [(one.event.operation, one.event.outcome) for one in rows if one.event.detail.startswith("late=")]
 
 
@@ -108,6 +115,26 @@ def test_a_withdrawal_that_was_seen_holds(passing):
     owner = Credentials(passing.installation.owner_cap)
     passing.installation.gate.call(o.REVOKE, owner, m.Revoke(sub="ann"))
     assert passing.say(bob, "hi").status_code == 200
+    passing.installation.close()
+    assert code(passing.say(ann, "hi")) == (401, "cap_revoked")
+    assert passing.say(bob, "hi").status_code == 200
+
+
+def test_a_withdrawal_of_this_process_holds_though_nobody_asked_anything_since(passing):
+    ann, owner = passing.mint("ann"), Credentials(passing.installation.owner_cap)
+    assert passing.say(ann, "hi").status_code == 200
+    passing.installation.gate.call(o.REVOKE, owner, m.Revoke(sub="ann"))
+    passing.installation.close()
+    assert code(passing.say(ann, "hi")) == (401, "cap_revoked")
+
+
+@pytest.mark.parametrize("through", ["*", "elsewhere"])
+def test_a_withdrawal_holds_through_whichever_workspace_it_was_seen(passing, home, through):
+    ann, bob, carol = passing.mint("ann"), passing.mint("bob"), passing.mint("carol", wid=through)
+    assert passing.say(ann, "hi").status_code == 200
+    with another(home) as other:
+        other.gate.call(o.REVOKE, Credentials(other.owner_cap), m.Revoke(sub="ann"))
+    passing.installation.gate.call(o.WHOAMI, Credentials(carol), m.Nothing())
     passing.installation.close()
     assert code(passing.say(ann, "hi")) == (401, "cap_revoked")
     assert passing.say(bob, "hi").status_code == 200
@@ -165,18 +192,19 @@ def test_a_row_is_appended_once_even_if_its_process_was_killed_before_the_file_w
     assert not (home / FILE).exists()
 
 
-def test_the_same_process_appends_it_with_the_next_request(home):
-    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
-    try:
-        owner = Credentials(installation.owner_cap)
+@pytest.mark.parametrize("which", ["the same", "another that runs already"])
+def test_a_process_appends_it_with_a_request_that_follows(home, which):
+    with another(home) as first, another(home) as second:
+        owner = Credentials(first.owner_cap)
         with pytest.raises(StorageUnavailable):
-            installation.gate.judge_late(o.CHAT, owner, m.Nothing(), StorageUnavailable("gone"), grants=False)
-        installation.gate.call(o.WHOAMI, owner, m.Nothing())
-        found = installation.gate.call(o.AUDIT, owner, m.AuditList()).rows
+            first.gate.judge_late(o.CHAT, owner, m.Nothing(), StorageUnavailable("gone"), grants=False)
+        gate = first.gate if which == "the same" else second.gate
+        gate.call(o.WHOAMI, owner, m.Nothing())
+        if gate is second.gate:
+            until(lambda: gate.call(o.WHOAMI, owner, m.Nothing()) and not (home / FILE).exists())
+        found = gate.call(o.AUDIT, owner, m.AuditList(limit=1000)).rows
         assert [row.outcome for row in found if row.detail.startswith("late=")] == ["storage_unavailable"]
         assert not (home / FILE).exists()
-    finally:
-        installation.close()
 
 
 def test_a_row_that_was_added_while_others_are_handed_over_is_not_lost(home):

@@ -163,19 +163,25 @@ class LateFile:
     def __init__(self, folder: Path) -> None:
         self._path = folder / LATE_FILE
         self._lock = threading.Lock()
-        self.waiting = self._path.exists()
 
-    def add(self, row: LateRow) -> None:
+    @property
+    def waiting(self) -> bool:
+        return os.access(self._path, os.F_OK)
+
+    def add(self, row: LateRow) -> bool:
         with self._held(), self._opened() as file:
             if os.fstat(file.fileno()).st_size > _MOST_BYTES:
                 raise StorageFull(f"{self._path} is larger than {_MOST_BYTES} bytes")
+            file.seek(0)
+            if row.proof and msgspec.json.encode(row.proof) in file.readall():
+                return False
             # A line that a killed process began stands alone: the next one begins with a line break.
             line = b"\n" + msgspec.json.encode(row) + b"\n"
             if file.write(line) < len(line):
                 raise StorageFull(f"{self._path} can't be written whole")
             os.fsync(file.fileno())
             sync_folder(self._path.parent)
-            self.waiting = True
+            return True
 
     def drain(self, append: Callable[[Sequence[LateRow]], None]) -> None:
         with self._held():
@@ -187,7 +193,6 @@ class LateFile:
             if rows:
                 append(rows)
             self._path.unlink()
-            self.waiting = False
 
     @contextmanager
     def _held(self) -> Iterator[None]:

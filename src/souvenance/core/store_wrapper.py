@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, cast
 
 from souvenance.domain.names import ALL
-from souvenance.errors import Misconfigured, SouvenanceError
+from souvenance.errors import Misconfigured
 from souvenance.ports.clock import Entropy
 from souvenance.ports.object_store import Objects
 from souvenance.ports.observer import STORE, Observer, Watched
@@ -46,47 +46,36 @@ class TracedStore(WrappedStore):
         super().__init__(store)
         self._observer = observer
 
-    def read(self, workspace: str = ALL) -> _Watching:
-        return _Watching(self._store.read(workspace), self._observer.watch(STORE, "read"))
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
+        return _watching(self._store.read(workspace), self._observer.watch(STORE, "read"))
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Watching:
-        return _Watching(self._store.write(workspace, lasting=lasting), self._observer.watch(STORE, "write"))
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
+        return _watching(self._store.write(workspace, lasting=lasting), self._observer.watch(STORE, "write"))
 
-    def claim(self) -> _Watching:
-        return _Watching(self._store.claim(), self._observer.watch(STORE, "write"))
+    def claim(self) -> AbstractContextManager[Transaction]:
+        return _watching(self._store.claim(), self._observer.watch(STORE, "write"))
 
 
-class _Watching:
-    """A transaction inside the watch over it, so that waiting for it to begin and to be committed counts."""
-
-    __slots__ = ("_opened", "_watch")
-
-    def __init__(
-        self, opened: AbstractContextManager[Transaction], watch: AbstractContextManager[Watched]
-    ) -> None:
-        self._opened = opened
-        self._watch = watch
-
-    def __enter__(self) -> Transaction:
-        self._watch.__enter__()
+@contextmanager
+def _watching(
+    opened: AbstractContextManager[Transaction], watch: AbstractContextManager[Watched]
+) -> Iterator[Transaction]:
+    """A transaction inside the watch over it, so that waiting for its beginning and its commit counts. What
+    fails between is not the store's."""
+    theirs: BaseException | None = None
+    with watch:
         try:
-            return self._opened.__enter__()
-        except SouvenanceError as error:
-            self._watch.__exit__(type(error), error, error.__traceback__)
-            raise
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            self._opened.__exit__(kind, error, trace)
-        except SouvenanceError as failed:
-            self._watch.__exit__(type(failed), failed, failed.__traceback__)
-            raise
-        self._watch.__exit__(None, None, None)
+            with opened as tx:
+                try:
+                    yield tx
+                except BaseException as error:
+                    theirs = error
+                    raise
+        except BaseException as error:
+            if error is not theirs:
+                raise
+    if theirs is not None:
+        raise theirs
 
 
 def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:

@@ -87,7 +87,10 @@ class Extent(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
             and other.data_class in (ALL, self.data_class)
             and _within(self.actors, other.actors)
             and _within(self.namespaces, other.namespaces)
-            and _sessions_within(self.sessions, other.sessions)
+            and (
+                other.sessions is None
+                or (self.sessions is not None and {*self.sessions} <= {*other.sessions})
+            )
             and _within(self.via, (*other.actors, *other.via))
         )
 
@@ -235,9 +238,6 @@ class Revocations(Struct, frozen=True):
             *(one for one in self.by_actor.get(token.sub, ()) if token.at <= one.at),
         ]
         return token.kid in self.by_key or any(one.by.ends(lineage, depth) for one in named)
-
-
-NOTHING_REVOKED = Revocations({}, {}, frozenset())
 
 
 def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], audience: str) -> Chain:
@@ -475,10 +475,6 @@ def _lineage(blocks: Sequence[Claims], kid: str) -> tuple[Ancestor, ...]:
     """The first block's jti is a ULID: it tells when the issuer made it, finer than the seconds of `iat`."""
     at = ulid.milliseconds(blocks[0].jti)
     return (*blocks[0].par, *(Ancestor(one.jti, one.sub, kid, at, extent(one)) for one in blocks))
-
-
-def _sessions_within(child: Sequence[str] | None, parent: Sequence[str] | None) -> bool:
-    return parent is None or (child is not None and set(child) <= set(parent))
 
 
 def _within(child: Sequence[str], parent: Sequence[str]) -> bool:

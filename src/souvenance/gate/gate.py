@@ -36,7 +36,7 @@ from souvenance.core.request_context import RequestContext, Services, Trace
 from souvenance.core.search import foresee
 from souvenance.domain import ulid
 from souvenance.domain.audit import OK, Event, Row
-from souvenance.domain.capability import Chain, Grant
+from souvenance.domain.capability import Chain, Grant, Revocation
 from souvenance.domain.directory import WORKSPACE
 from souvenance.domain.limits import Limits
 from souvenance.domain.names import ALL
@@ -53,7 +53,7 @@ from souvenance.errors import (
 )
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
-from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
+from souvenance.gate.token_verifier import BURNED_MS, Credentials, TokenVerifier, home_of, used_before
 from souvenance.pauses import never_pause
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
@@ -123,6 +123,7 @@ class RateLimit:
 
 _Found = TypeVar("_Found")
 _LONG_CHARS = 4096
+_LOOK_EVERY_MS = 1000
 _LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
 """How long the store recognises a late verdict, so that it gets no second row."""
 
@@ -142,6 +143,7 @@ class GateRequest(Struct, gc=False):
     """Questions that are asked together with it, later."""
     counted: bool = False
     """Whether it was counted against the cap's rate. A write may be checked twice and is counted once."""
+    withdrawn: list[Revocation] = []
 
 
 class Computing(Protocol):
@@ -176,6 +178,8 @@ class Gate:
         self._services = services
         self.verifier = TokenVerifier(keyring)
         self._late = late
+        self._look_at = 0
+        """From when on to look for late verdicts again: another process on the data folder may keep some."""
         self.computing: Computing = _One()
         """Runs what a request computes before it writes, one at a time: more would take the interpreter from
         requests that wait for a verdict. A server runs it in turn with its searches."""
@@ -247,44 +251,54 @@ class Gate:
         chain = self._authenticated(credentials)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
-            self.verifier.check_late(credentials, chain, asked.now)
+            shown = self.verifier.check_late(credentials, chain, asked.now)
             check_need(chain.grant, operation.need)
             check_reach(chain.grant, operation.reach(request))
             self._rate.check(chain.blocks[0].jti, asked.now)
             if not grants:
                 raise why
+            self._keep_late(asked, OK, why, shown)
         except SouvenanceError as error:
             self._keep_late(asked, error.code, why)
             raise
-        self._keep_late(asked, OK, why)
         return chain.grant
 
-    def _keep_late(self, asked: GateRequest, outcome: str, why: Unavailable) -> None:
+    def _keep_late(self, asked: GateRequest, outcome: str, why: Unavailable, shown: str = "") -> None:
         if self._late is None:
             raise why
         row_id = ulid.compose(asked.now, self._services.entropy.take(ulid.ENTROPY_BYTES))
         event = _event(asked, outcome, Trace(detail=f"late={row_id}"))
         try:
-            self._late.add(LateRow(row_id, asked.log, event))
+            kept = self._late.add(LateRow(row_id, asked.log, event, shown))
         except Unavailable as error:
             raise why from error
+        if not kept:
+            raise used_before()
+        self._look_at = 0
 
     def append_late(self) -> None:
         """Append the verdicts that were kept while the store was out of reach, each once.
 
         If it still is, they wait for the next time.
         """
+        self._look_at = self._clock.now() + _LOOK_EVERY_MS
+        with suppress(Unavailable):
+            self._drain_late()
+
+    def _drain_late(self) -> None:
+        """Raises: Unavailable."""
         if self._late is not None and self._late.waiting:
-            with suppress(Unavailable):
-                self._late.drain(self._append_late_rows)
+            self._late.drain(self._append_late_rows)
 
     def _append_late_rows(self, rows: Sequence[LateRow]) -> None:
         for workspace in sorted({row.workspace for row in rows}):
             with self._store.write(workspace) as tx:
-                for row in rows:
-                    until = row.event.at + _LATE_KNOWN_MS
-                    if row.workspace == workspace and tx.caps.burn(workspace, row.id, row.event.at, until):
+                for row in [one for one in rows if one.workspace == workspace]:
+                    at = row.event.at
+                    if tx.caps.burn(workspace, row.id, at, at + _LATE_KNOWN_MS):
                         tx.audit.append(workspace, row.event)
+                    if row.proof:
+                        tx.caps.burn(workspace, row.proof, at, at + BURNED_MS)
 
     @property
     def limits(self) -> Limits:
@@ -407,12 +421,14 @@ class Gate:
         except SouvenanceError as error:
             self._record(asked, error)
             raise
-        self.append_late()
+        if asked.now >= self._look_at:
+            self.append_late()
         if watched is not None:
             watched.count(LINES, len(outcome.trace.lines))
         return _answer(outcome, row)
 
     def _burn_proof(self, asked: GateRequest) -> None:
+        self._drain_late()  # It may have been accepted while the store was out of reach.
         with self._store.write(asked.log) as tx:
             self.verifier.check_alive(tx, asked.chain, asked.now)
             shown = self.verifier.burn(tx, asked.credentials, asked.chain.grant, asked.now)
@@ -447,7 +463,9 @@ class Gate:
         with never_pause(), self._store.write(place) as tx:
             outcome = self._perform(tx, asked, request, asked.operation.work)
             asked.log = asked.log if place == ALL else place
-            return outcome, _append(tx, asked, outcome)
+            row = _append(tx, asked, outcome)
+        self.verifier.made += asked.withdrawn
+        return outcome, row
 
     def _prepared(self, asked: GateRequest, admitted: Request) -> Request:
         """The request as it is written, with what would take long found out before."""
@@ -491,7 +509,7 @@ class Gate:
             return self._look_again(asked, message, look)
 
         authorised = AuthorisedRequest(
-            ctx, asked.chain, token, self._keyring, self._store, again, Rights(ctx, grant)
+            ctx, asked.chain, token, self._keyring, self._store, again, Rights(ctx, grant), asked.withdrawn
         )
         if operation.admit is None:
             return work(authorised, message)

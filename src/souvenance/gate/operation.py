@@ -29,7 +29,7 @@ from souvenance.core.conversation.directory import find, members, namespace_for,
 from souvenance.core.remember import Upcoming
 from souvenance.core.request_context import NO_TRACE, RequestContext, Services, Trace
 from souvenance.domain.audit import Row
-from souvenance.domain.capability import Chain, Grant
+from souvenance.domain.capability import Chain, Grant, Revocation
 from souvenance.domain.directory import SESSION
 from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import ALL, own_mark
@@ -203,6 +203,13 @@ class AuthorisedRequest(Struct, frozen=True, gc=False):
     """Reads again for the same request after its own transaction: the cap is checked again, and the read has
     its own row. Raises: SouvenanceError."""
     rights: Rights
+    withdrawn: list[Revocation]
+
+    def withdraw(self, one: Revocation) -> None:
+        """End tokens in every process, from the next request on; in this one also while the store is away."""
+        self.ctx.tx.caps.revoke(one)
+        self.ctx.tx.touch(one.workspace, caps=True)
+        self.withdrawn.append(one)
 
     def scrub(self) -> bool:
         """Remove erased data from memory and from the files; False if the files must wait."""

@@ -306,10 +306,8 @@ _OWN_BLOCKS = 2
 
 
 def _end(authorised: AuthorisedRequest, signin: d.SignIn) -> None:
-    tx = authorised.ctx.tx
-    tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, authorised.ctx.now))
-    tx.touch(signin.workspace, caps=True)
-    tx.signins.end(signin.id)
+    authorised.withdraw(Revocation(signin.workspace, "jti", signin.jti, authorised.ctx.now))
+    authorised.ctx.tx.signins.end(signin.id)
 
 
 def _granted(request: Allow) -> Reach:

@@ -7,12 +7,12 @@ latter through a counter in the store that every revocation changes, in any proc
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 
 from msgspec import Struct
 
 from souvenance.domain import capability, proof
-from souvenance.domain.capability import NOTHING_REVOKED, Chain, Grant, Revocations
+from souvenance.domain.capability import Chain, Grant, Revocation, Revocations
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import UNBOUND, Bound
 from souvenance.errors import CapPopInvalid
@@ -20,7 +20,7 @@ from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Transaction
 
 _MOST_CACHED = 1024
-_BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
+BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
 
 
 class Credentials(Struct, frozen=True):
@@ -41,6 +41,8 @@ class TokenVerifier:
         self._revoked: dict[str, tuple[int, Revocations]] = {}
         self._spent: OrderedDict[str, int] = OrderedDict()
         """Proofs that were accepted here, and until when they could be shown again."""
+        self.made: deque[Revocation] = deque(maxlen=_MOST_CACHED)
+        """The latest withdrawals of this process."""
         self._lock = threading.Lock()
 
     def has_seen(self, token: str) -> bool:
@@ -74,18 +76,22 @@ class TokenVerifier:
             self._revoked[workspace] = known
         capability.check_alive(chain, now=now // 1000, revoked=known[1])
 
-    def check_late(self, credentials: Credentials, chain: Chain, now: int) -> None:
-        """What can be checked of a cap while the store is out of reach.
+    def check_late(self, credentials: Credentials, chain: Chain, now: int) -> str:
+        """What can be checked of a cap while the store is out of reach. The proof of a bound cap is accepted
+        this once, and given back.
 
-        Withdrawals that were seen here hold; later ones can't be known. The proof of a bound cap is
-        accepted this once.
+        Withdrawals that were seen or made here hold; later ones can't be known. Those seen in all workspaces
+        are looked at: what was withdrawn everywhere may have been seen in any of them.
 
         Raises: CapExpired, CapRevoked, CapPopInvalid.
         """
-        known = self._revoked.get(chain.grant.workspace) or self._revoked.get(ALL)
-        capability.check_alive(chain, now=now // 1000, revoked=NOTHING_REVOKED if known is None else known[1])
-        if chain.bound:
-            self.spend(_proof_of(credentials, chain.grant, now), now)
+        for seen in (Revocations.of([*self.made]), *(one for _, one in [*self._revoked.values()])):
+            capability.check_alive(chain, now=now // 1000, revoked=seen)
+        if not chain.bound:
+            return ""
+        shown = _proof_of(credentials, chain.grant, now)
+        self.spend(shown, now)
+        return shown
 
     def burn(self, tx: Transaction, credentials: Credentials, grant: Grant, now: int) -> str:
         """Accept the proof of a bound cap, this once; what to `spend` when that is sure to last.
@@ -93,8 +99,8 @@ class TokenVerifier:
         Raises: CapPopInvalid.
         """
         shown = _proof_of(credentials, grant, now)
-        if shown in self._spent or not tx.caps.burn(home_of(grant), shown, now, now + _BURNED_MS):
-            raise _used_before()
+        if shown in self._spent or not tx.caps.burn(home_of(grant), shown, now, now + BURNED_MS):
+            raise used_before()
         return shown
 
     def spend(self, shown: str, now: int) -> None:
@@ -103,8 +109,8 @@ class TokenVerifier:
             while self._spent and next(iter(self._spent.values())) < now:
                 self._spent.popitem(last=False)
             if shown in self._spent:
-                raise _used_before()
-            self._spent[shown] = now + _BURNED_MS
+                raise used_before()
+            self._spent[shown] = now + BURNED_MS
 
 
 def _proof_of(credentials: Credentials, grant: Grant, now: int) -> str:
@@ -119,5 +125,5 @@ def _proof_of(credentials: Credentials, grant: Grant, now: int) -> str:
     return f"{grant.holder.thumbprint()}.{used}"
 
 
-def _used_before() -> CapPopInvalid:
+def used_before() -> CapPopInvalid:
     return CapPopInvalid("the proof was used before")

@@ -161,9 +161,8 @@ def revoke(authorised: AuthorisedRequest, request: m.Revoke) -> Outcome:
                 "a token can't revoke what it was made from",
                 hint="Revoke with the owner's token, or name a token of this one's own by its id.",
             )
-    workspace = chain.grant.workspace
-    authorised.ctx.tx.caps.revoke(Revocation(workspace, kind, value, authorised.ctx.now, chain.revoker))
-    authorised.ctx.tx.touch(workspace, caps=True)
+    now = authorised.ctx.now
+    authorised.withdraw(Revocation(chain.grant.workspace, kind, value, now, chain.revoker))
     return Outcome(m.RevokeAnswer(value, kind), Trace((), (), f"{kind}={value}"))
 
 

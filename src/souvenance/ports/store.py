@@ -508,14 +508,19 @@ class LateRow(Struct, frozen=True):
     id: str
     workspace: str
     event: Event
+    proof: str = ""
+    """The proof that was accepted with it, if one was."""
 
 
 class LateRows(Protocol):
-    waiting: bool
-    """Whether there may be any."""
+    @property
+    def waiting(self) -> bool:
+        """Whether there may be any, of this process or another."""
 
-    def add(self, row: LateRow) -> None:
-        """Keep the row: it outlives the process, and a loss of power. Raises: StorageUnavailable."""
+    def add(self, row: LateRow) -> bool:
+        """Keep the row: it outlives the process, and a loss of power. False if its proof came with another.
+
+        Raises: StorageUnavailable."""
 
     def drain(self, append: Callable[[Sequence[LateRow]], None]) -> None:
         """Hand over all rows, and drop them once that has returned. What is handed over may come again.
