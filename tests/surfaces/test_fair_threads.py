@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
+from souvenance.errors import RateLimited
 from souvenance.pauses import out_of_turn
-from souvenance.surfaces.http.request_threads import FairThreads, Full
+from souvenance.surfaces.http.request_threads import FairThreads
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_so_many_of_one_caller_may_wait_and_others_still_may(busy):
     threads, _ = busy
     for _ in range(3):
         threads.submit("a", str)
-    with pytest.raises(Full):
+    with pytest.raises(RateLimited):
         threads.submit("a", str)
     threads.submit("b", str)
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import copy_context
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
@@ -26,10 +27,6 @@ from souvenance.surfaces.http.telemetry.observer import note
 
 _T = TypeVar("_T")
 _Job = Callable[[], None]
-
-
-class Full(Exception):
-    """As many requests of one caller wait as may."""
 
 
 class FairThreads:
@@ -57,13 +54,13 @@ class FairThreads:
         self._mine = threading.local()
 
     def run(self, caller: str, work: Callable[..., _T], *args: Any) -> _T:
-        """What the work gives, waited for; done at once in a thread that is one of these. Raises: Full."""
+        """What the work gives, waited for; done at once in one of these threads. Raises: RateLimited."""
         if getattr(self._mine, "busy", False):
             return work(*args)
         return self.submit(caller, work, *args).result()
 
     def submit(self, caller: str, work: Callable[..., _T], *args: Any) -> Future[_T]:
-        """Raises: Full."""
+        """Raises: RateLimited if as many jobs of the caller wait as may."""
         future: Future[_T] = Future()
         context = copy_context()
 
@@ -78,7 +75,7 @@ class FairThreads:
         with self._lock:
             queue = self._queues.setdefault(caller, deque())
             if self._most is not None and len(queue) >= self._most:
-                raise Full
+                raise RateLimited(f"{len(queue)} requests of this token wait already", retry_after=1)
             queue.append(job)
         self._threads.submit(self._run_next)
         return future
@@ -129,7 +126,7 @@ class RequestThreads:
         self._computing = FairThreads(4, "souvenance-computing", most_waiting=MOST_WAITING, in_turn=True)
         self._waiting = FairThreads(8, "souvenance-waiting", most_waiting=MOST_WAITING)
         self._thinking = FairThreads(32, "souvenance-thinking", most_waiting=MOST_WAITING)
-        gate.computing = self._compute
+        gate.computing = self._computing.run
 
     async def call(
         self,
@@ -151,9 +148,10 @@ class RequestThreads:
             return await self._judge(caller, work, read)
         pool = self._thinking if operation.waits else self._waiting if operation.writes else self._computing
         try:
-            return await asyncio.wrap_future(pool.submit(caller, work, read))
-        except Full:
-            return await self._judge(caller, work, _too_many)
+            job = pool.submit(caller, work, read)
+        except RateLimited as error:
+            return await self._judge(caller, work, partial(_refuse, error))
+        return await asyncio.wrap_future(job)
 
     async def judge(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that only judges the token. Raises: SouvenanceError."""
@@ -171,20 +169,10 @@ class RequestThreads:
         """The next of what is waited for. Raises: SouvenanceError."""
         return await asyncio.wrap_future(self._thinking.submit(f"answer {id(pieces)}", next, pieces))
 
-    def _compute(self, caller: str, work: Callable[[], _Piece]) -> _Piece:
-        try:
-            return self._computing.run(caller, work)
-        except Full:
-            return _too_many()
-
     async def _of(
         self, pool: FairThreads, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]
     ) -> _Piece:
-        try:
-            caller = gate.caller(credentials) or _NOBODY
-            return await asyncio.wrap_future(pool.submit(caller, work))
-        except Full:
-            return _too_many()
+        return await asyncio.wrap_future(pool.submit(gate.caller(credentials) or _NOBODY, work))
 
     async def _judge(self, caller: str, judge: Callable[..., _Piece], *args: Any) -> _Piece:
         """Nobody's tokens are judged as well, and hold up no one."""
@@ -192,8 +180,8 @@ class RequestThreads:
             return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
 
 
-def _too_many() -> NoReturn:
-    raise RateLimited(f"{MOST_WAITING} requests of this token wait already", retry_after=1)
+def _refuse(error: SouvenanceError) -> NoReturn:
+    raise error
 
 
 def credentials_of(request: Request, body: bytes) -> Credentials:
