@@ -127,3 +127,35 @@ def _stretches(every: Sequence[_T]) -> Iterator[Sequence[_T]]:
     for start in range(0, len(every), STRETCH):
         pause()
         yield every[start : start + STRETCH]
+
+
+class Idle:
+    """Background work waits here until no request is being answered. A request is answered inside it, in any
+    number of threads."""
+
+    def __init__(self) -> None:
+        self._asked = self._answered = 0
+        self._lock = threading.Lock()
+
+    @property
+    def asked(self) -> int:
+        """How many requests there were."""
+        return self._asked
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._asked += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._answered += 1
+
+    def wait(self, seconds: float, times: int, stopped: threading.Event) -> None:
+        """Wait until no request came for so many seconds and none is being answered.
+
+        Gives up after so many times, or when it is stopped.
+        """
+        for _ in range(times):
+            asked = self._asked
+            if stopped.wait(seconds) or self._answered == self._asked == asked:
+                break

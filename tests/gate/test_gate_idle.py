@@ -8,8 +8,8 @@ from contextlib import ExitStack
 import pytest
 
 from gate.world import World
-from souvenance.gate.gate import Idle
 from souvenance.gate.worker import Worker
+from souvenance.pauses import Idle
 
 
 class Moments:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import Any, cast
 
 from souvenance.domain.names import ALL
-from souvenance.errors import Misconfigured
+from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.ports.clock import Entropy
 from souvenance.ports.object_store import Objects
 from souvenance.ports.observer import STORE, Observer, Watched
@@ -62,16 +62,16 @@ def _watching(
 ) -> Iterator[Transaction]:
     """A transaction inside the watch over it, so that waiting for its beginning and its commit counts. What
     fails between is not the store's."""
-    theirs: BaseException | None = None
+    theirs: SouvenanceError | None = None
     with watch:
         try:
             with opened as tx:
                 try:
                     yield tx
-                except BaseException as error:
+                except SouvenanceError as error:
                     theirs = error
                     raise
-        except BaseException as error:
+        except SouvenanceError as error:
             if error is not theirs:
                 raise
     if theirs is not None:

@@ -42,9 +42,9 @@ from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, Denied, IntegrityError, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.gate import Gate, RateLimit
+from souvenance.gate.gate import Gate
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.token_verifier import Credentials
+from souvenance.gate.token_verifier import Credentials, RateLimit
 from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Store

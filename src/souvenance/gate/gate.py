@@ -45,7 +45,6 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import (
     AuditUnavailable,
     CapPopInvalid,
-    RateLimited,
     SouvenanceError,
     Unauthenticated,
     Unavailable,
@@ -53,8 +52,8 @@ from souvenance.errors import (
 )
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
-from souvenance.gate.token_verifier import BURNED_MS, Credentials, TokenVerifier, home_of, used_before
-from souvenance.pauses import never_pause
+from souvenance.gate.token_verifier import Credentials, RateLimit, TokenVerifier, home_of, used_before
+from souvenance.pauses import Idle, never_pause
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.observer import LINES, OPERATION, Observer, Watched
@@ -64,68 +63,11 @@ if TYPE_CHECKING:
     from souvenance.gate.health import Health
 
 
-class Idle:
-    """Background work waits here until no request is being answered. A request is answered inside it, in any
-    number of threads."""
-
-    def __init__(self) -> None:
-        self._asked = self._answered = 0
-        self._lock = threading.Lock()
-
-    @property
-    def asked(self) -> int:
-        """How many requests there were."""
-        return self._asked
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._asked += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._answered += 1
-
-    def wait(self, seconds: float, times: int, stopped: threading.Event) -> None:
-        """Wait until no request came for so many seconds and none is being answered.
-
-        Gives up after so many times, or when it is stopped.
-        """
-        for _ in range(times):
-            asked = self._asked
-            if stopped.wait(seconds) or self._answered == self._asked == asked:
-                break
-
-
-_WINDOW_MS = 60_000
-
-
-class RateLimit:
-    """How often one cap may ask: a count per cap and minute, in this process."""
-
-    def __init__(self, per_minute: int) -> None:
-        self._per_minute = per_minute
-        self._window = 0
-        self._counts: dict[str, int] = {}
-        self._lock = threading.Lock()
-
-    def check(self, jti: str, now: int) -> None:
-        """Raises: RateLimited."""
-        window = now // _WINDOW_MS
-        with self._lock:
-            if window != self._window:
-                self._window, self._counts = window, {}
-            count = self._counts.get(jti, 0) + 1
-            self._counts[jti] = count
-        if count > self._per_minute:
-            wait = -(-((window + 1) * _WINDOW_MS - now) // 1000)
-            raise RateLimited(f"more than {self._per_minute} requests in a minute", retry_after=wait)
-
-
 _Found = TypeVar("_Found")
 _LONG_CHARS = 4096
 _LOOK_EVERY_MS = 1000
 _LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
-"""How long the store recognises a late verdict, so that it gets no second row."""
+"""How long the store recognises a late verdict and its proof, so that neither counts twice."""
 
 
 class GateRequest(Struct, gc=False):
@@ -298,7 +240,7 @@ class Gate:
                     if tx.caps.burn(workspace, row.id, at, at + _LATE_KNOWN_MS):
                         tx.audit.append(workspace, row.event)
                     if row.proof:
-                        tx.caps.burn(workspace, row.proof, at, at + BURNED_MS)
+                        tx.caps.burn(workspace, row.proof, at, at + _LATE_KNOWN_MS)
 
     @property
     def limits(self) -> Limits:

@@ -36,8 +36,8 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
 from souvenance.gate.browser_sessions import BrowserSessions
-from souvenance.gate.gate import Gate, RateLimit
-from souvenance.gate.token_verifier import Credentials
+from souvenance.gate.gate import Gate
+from souvenance.gate.token_verifier import Credentials, RateLimit
 from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Store, Transaction

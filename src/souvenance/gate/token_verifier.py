@@ -15,12 +15,12 @@ from souvenance.domain import capability, proof
 from souvenance.domain.capability import Chain, Grant, Revocation, Revocations
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import UNBOUND, Bound
-from souvenance.errors import CapPopInvalid
+from souvenance.errors import CapPopInvalid, RateLimited
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Transaction
 
 _MOST_CACHED = 1024
-BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
+_BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
 
 
 class Credentials(Struct, frozen=True):
@@ -99,7 +99,7 @@ class TokenVerifier:
         Raises: CapPopInvalid.
         """
         shown = _proof_of(credentials, grant, now)
-        if shown in self._spent or not tx.caps.burn(home_of(grant), shown, now, now + BURNED_MS):
+        if shown in self._spent or not tx.caps.burn(home_of(grant), shown, now, now + _BURNED_MS):
             raise used_before()
         return shown
 
@@ -110,7 +110,32 @@ class TokenVerifier:
                 self._spent.popitem(last=False)
             if shown in self._spent:
                 raise used_before()
-            self._spent[shown] = now + BURNED_MS
+            self._spent[shown] = now + _BURNED_MS
+
+
+_WINDOW_MS = 60_000
+
+
+class RateLimit:
+    """How often one cap may ask: a count per cap and minute, in this process."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._window = 0
+        self._counts: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def check(self, jti: str, now: int) -> None:
+        """Raises: RateLimited."""
+        window = now // _WINDOW_MS
+        with self._lock:
+            if window != self._window:
+                self._window, self._counts = window, {}
+            count = self._counts.get(jti, 0) + 1
+            self._counts[jti] = count
+        if count > self._per_minute:
+            wait = -(-((window + 1) * _WINDOW_MS - now) // 1000)
+            raise RateLimited(f"more than {self._per_minute} requests in a minute", retry_after=wait)
 
 
 def _proof_of(credentials: Credentials, grant: Grant, now: int) -> str:

@@ -27,7 +27,7 @@ from souvenance.domain.audit import OK
 from souvenance.domain.directory import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, WEBHOOK, Task
 from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
-from souvenance.gate.gate import Idle
+from souvenance.pauses import Idle
 from souvenance.ports.clock import Clock
 from souvenance.ports.model import Dialectic
 from souvenance.ports.observer import WORK, Observer
