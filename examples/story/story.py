@@ -34,11 +34,12 @@ from souvenance.decoders import settled
 from souvenance.domain import capability as caps
 from souvenance.domain.capability import Claims
 from souvenance.domain.encoding import unb64
-from souvenance.surfaces.cli.session import NOTHING_SERVES, fresh_ulid
+from souvenance.surfaces.cli.session import fresh_ulid
 from souvenance.surfaces.http.openapi import Error
 
 DATABASE = "souvenance.db"
 PATIENCE_SECONDS = 60.0
+_NOTHING_SERVES = "the HTTP server is not installed"
 _URL = re.compile(rb"http://127\.0\.0\.1:(\d+)")
 _NOT_PASSED_ON = re.compile(r"_?SOUVENANCE_|(https?|all|no)_proxy$", re.IGNORECASE)
 OK, SKIP, FAIL = "ok", "skip", "FAIL"
@@ -218,7 +219,7 @@ class Stage:
         found = _URL.search(greeting)
         if found is None:
             said = (self.folder / "server.log").read_text("utf-8")
-            kind = CheckSkipped if NOTHING_SERVES in said else CheckFailed
+            kind = CheckSkipped if _NOTHING_SERVES in said else CheckFailed
             raise kind(f"the server did not start: {' '.join(said.split()) or 'it said nothing'}")
         self.port = int(found[1])
 
