@@ -55,6 +55,16 @@ def test_no_text_costs_much_more_than_prose_of_its_length(piece, prose):
     assert cost(long(piece)) < TIMES_PROSE * prose
 
 
+def grows(piece):
+    """How many times as long ten times as much of it takes."""
+    return cost(long(piece, 10 * LENGTH)) / cost(long(piece))
+
+
+@pytest.mark.parametrize("piece", [*PIECES.split(), *SPACED])
+def test_ten_times_the_text_costs_at_most_fifteen_times_as_much(piece):
+    assert any(grows(piece) <= 15 for _ in range(3)), "not once in three tries: a machine's own haste aside"
+
+
 @pytest.mark.parametrize("filling", ["key=x ", "my key is old. ", "--key x ", "://a:$b@c ", "password: $x\n"])
 @pytest.mark.parametrize(
     "secret",
