@@ -10,6 +10,7 @@ from http.client import HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from pace import examples
 from processes import PATIENCE_SECONDS
 from souvenance.surfaces.http.oauth import metadata
 from surfaces.door import serving
+from surfaces.every_path import every_path
 
 _READ_BY_US = """
     accept authorization content-length content-type cookie dpop forwarded host idempotency-key openai-beta
@@ -62,29 +64,24 @@ BODIES = {
     "/v3/workspaces/x/sessions": {"id": "x"},
     "/v3/workspaces/x/sessions/x/messages": {"messages": [{"peer_id": "ann", "content": "hello"}]},
 }
-PAGES = [
-    (method, path)
-    for path in (metadata.AUTHORIZE, metadata.DEVICE_PAGE, metadata.SIGN_IN, metadata.SIGN_OUT)
-    for method in ("GET", "POST")
-]
+PAGES = ("/inspect", metadata.AUTHORIZE, metadata.DEVICE_PAGE, metadata.SIGN_IN, metadata.SIGN_OUT)
+"""They answer people, in HTML; so does the first page of all."""
 
 
 class Knocking:
-    """One server with every door, asked by hand."""
+    """One server with every door, asked by hand. The inspector is asked by somebody who is signed in."""
 
-    def __init__(self, server) -> None:
-        self._server = server
+    def __init__(self, server, routes) -> None:
         self._cap = server.owner_cap
         self._address = urlsplit(server.url)
-        told = server.openapi["paths"]
-        self.routes = [
-            (method.upper(), re.sub(r"\{\w+\}", "x", path)) for path in told for method in told[path]
-        ]
-        self.routes += [*PAGES, ("GET", "/health"), ("GET", "/ready"), ("GET", "/nowhere"), ("PATCH", "/mcp")]
+        self.routes = [*routes, ("GET", "/metrics"), ("GET", "/openapi.json"), ("GET", "/nowhere")]
+        link = server.owner.post("/inspect/links").json()["path"]
+        answer = httpx.get(server.url + link, trust_env=False)
+        self._cookie = answer.headers["set-cookie"].partition(";")[0]
 
     def knock(self, method: str, path: str, *headers: tuple[str, bytes]) -> tuple[int, bytes]:
         """Status and body of the answer to one request."""
-        form = path.startswith(("/oauth", "/authorize", "/device", "/sign"))
+        form = path.startswith(("/oauth", *PAGES))
         body = b"" if method == "GET" else json.dumps(BODIES.get(path, {})).encode()
         kind = b"application/x-www-form-urlencoded" if form else b"application/json"
         own = {
@@ -92,6 +89,7 @@ class Knocking:
             "authorization": f"Bearer {self._cap}".encode(),
             "content-type": kind,
             "content-length": str(len(body)).encode(),
+            "cookie": self._cookie.encode(),
         }
         given = {name for name, _ in headers}
         lines = [*((name, value) for name, value in own.items() if name not in given), *headers]
@@ -101,26 +99,40 @@ class Knocking:
             wire.sendall(b"%s %s HTTP/1.1\r\n%s\r\n%s" % (method.encode(), path.encode(), head, body))
             answer = HTTPResponse(wire, method=method)
             answer.begin()
-            return answer.status, answer.read()
+            is_endless = answer.getheader("content-type", "").startswith("text/event-stream")
+            return answer.status, b"" if is_endless else answer.read()
 
     def check(self, method: str, path: str, *headers: tuple[str, bytes]) -> None:
         status, body = self.knock(method, path, *headers)
         told = (method, path, headers, status, body[:300])
         assert status < 500, told
         protocol_s_own = path == "/mcp" and status == 406
-        if status >= 400 and (method, path) not in PAGES and not protocol_s_own:
+        endpoint_s_own = path == "/v1/x" and body == b"{}"
+        page = path == "/" or path.startswith(PAGES)
+        if status >= 400 and not (page or protocol_s_own or endpoint_s_own):
             assert b'"error"' in body, told
 
 
 @pytest.fixture(scope="module")
 def knocking(tmp_path_factory):
     home = tmp_path_factory.mktemp("headers") / "home"
-    known = {"SOUVENANCE_CHAT_BASE_URL": "", "SOUVENANCE_METRICS": "0", "SOUVENANCE_BODY_STALL_SECONDS": "1"}
-    with (
-        a_stand_in() as model,
-        serving(home, **{**known, "SOUVENANCE_CHAT_BASE_URL": model.url}) as server,
-    ):
-        yield Knocking(server)
+    known = {"SOUVENANCE_METRICS": "1", "SOUVENANCE_BODY_STALL_SECONDS": "1"}
+    routes = every_path(tmp_path_factory.mktemp("routes") / "home")
+    with a_stand_in() as model, serving(home, SOUVENANCE_CHAT_BASE_URL=model.url, **known) as server:
+        yield Knocking(server, routes)
+
+
+def test_every_door_is_asked_by_somebody_who_may(knocking):
+    assert {
+        ("GET", "/inspect/work/tail"),
+        ("POST", "/inspect/notes"),
+        ("PUT", "/v1/x"),
+        ("POST", "/oauth/token"),
+        ("POST", "/v3/workspaces/x/sessions/x/messages"),
+        ("DELETE", "/mcp"),
+    } <= set(knocking.routes)
+    for path in ("/metrics", "/inspect/access", "/v1/status", "/inspect/work/tail"):
+        assert knocking.knock("GET", path)[0] == 200, path
 
 
 def test_the_list_has_every_header_that_the_code_reads():
@@ -147,9 +159,9 @@ def test_the_list_has_every_header_that_the_code_reads():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_value_of_the_header_makes_a_fault_on_any_route(knocking, name):
-    for number, (method, path) in enumerate(knocking.routes):
-        value = VALUES[number % len(VALUES)]
-        knocking.check(method, path, (name, value))
+    """Each route meets every value, in one header or another, and each header every value."""
+    for number, (method, path) in enumerate(knocking.routes, NAMES.index(name)):
+        knocking.check(method, path, (name, VALUES[number % len(VALUES)]))
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models", "/v1/memory/put", "/mcp"])

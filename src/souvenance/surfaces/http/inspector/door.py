@@ -43,7 +43,6 @@ VIEW_AS = "/inspect/access/view-as"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
 _OWN = SessionCookie("souvenance-inspector-own", "strict")
 """Holds the person's own session while they look at the pages as another token sees them."""
-_SIGN_IN_BYTES = 32 * 1024
 
 _PARTS = (
     person_pages,
@@ -128,7 +127,7 @@ class InspectorDoor:
 
     async def _begun(self, gate: Gate, threads: RequestThreads, link: str | None, request: Request) -> str:
         """The secret of a new session, whatever cookie the browser brought. Raises: SouvenanceError."""
-        fields = await posted(request, _SIGN_IN_BYTES) if request.method == "POST" else {}
+        fields = await posted(request) if request.method == "POST" else {}
         if followed := link or fields.get("link"):
             return await threads.judge(gate, Credentials(None), lambda: self._sessions.follow(followed))
         token = fields.get("token", "").strip()

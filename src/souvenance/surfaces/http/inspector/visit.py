@@ -30,6 +30,7 @@ from souvenance.surfaces.http.request_threads import RequestThreads
 
 _T = TypeVar("_T")
 
+SIGN_IN_BYTES = 32 * 1024  # Of a form that may come before anybody is signed in.
 FORM_BYTES = 128 * 1024
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -124,7 +125,7 @@ def _too_large(most: int) -> FileTooLarge:
     return FileTooLarge(f"the file is larger than {_size(most)}", hint=hint)
 
 
-async def posted(request: Request, most: int = FORM_BYTES) -> dict[str, str]:
+async def posted(request: Request, most: int = SIGN_IN_BYTES) -> dict[str, str]:
     """The fields of a form of this site, a small file among them as text. Raises: SouvenanceError."""
     check_same_site(request.headers)
     body = (await body_of_anybody(request, most)).read()
@@ -237,7 +238,7 @@ class Visit:
 
         Raises: Denied for a form that this browser was not given; InvalidInput.
         """
-        fields = await posted(self.request)
+        fields = await posted(self.request, FORM_BYTES)
         self._check_form(fields.get("csrf", ""))
         return fields
 
