@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 import msgspec
 from msgspec.structs import astuple
@@ -399,11 +399,9 @@ class _Opened:
         self._tx = tx
         return tx
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
+    def __exit__(self, *error: Any) -> bool | None:
         self._tx.lines.hide(None)
-        return self._opened.__exit__(kind, error, trace)
+        return self._opened.__exit__(*error)
 
 
 class SqlStore:

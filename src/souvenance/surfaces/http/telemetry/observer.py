@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from starlette.routing import BaseRoute
@@ -124,9 +123,7 @@ class _Watched:
     def count(self, what: str, number: int) -> None:
         self._counts[what] = number
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         seconds = perf_counter() - self._began
         outcome = "ok" if error is None else "failed"
         if isinstance(error, SouvenanceError):

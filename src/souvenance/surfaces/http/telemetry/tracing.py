@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping
 from contextvars import Token
 
+from msgspec import Struct
 from opentelemetry import context as contexts
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
@@ -29,37 +30,34 @@ _HOLDS_OTHERS = "operation"
 _CLIENT = "model"
 
 
-class OpenSpan:
+class OpenSpan(Struct):
     """A span under way; while it is, others are inside it if it holds others."""
 
-    __slots__ = ("_span", "_token")
-
-    def __init__(self, span: Span, token: Token[contexts.Context] | None) -> None:
-        self._span = span
-        self._token = token
+    span: Span
+    token: Token[contexts.Context] | None
 
     def end(self, outcome: str, counts: Mapping[str, int]) -> None:
-        self._span.set_attribute("souvenance.outcome", outcome)
+        self.span.set_attribute("souvenance.outcome", outcome)
         for what, number in counts.items():
-            self._span.set_attribute(f"souvenance.{what}", number)
+            self.span.set_attribute(f"souvenance.{what}", number)
         self._close(failed=outcome != "ok")
 
     def end_request(self, route: RouteName, status: int, error: str) -> None:
-        self._span.update_name(f"{route.door} {route.operation}")
-        self._span.set_attribute("souvenance.door", route.door)
-        self._span.set_attribute("souvenance.operation", route.operation)
+        self.span.update_name(f"{route.door} {route.operation}")
+        self.span.set_attribute("souvenance.door", route.door)
+        self.span.set_attribute("souvenance.operation", route.operation)
         if status:
-            self._span.set_attribute("http.response.status_code", status)
+            self.span.set_attribute("http.response.status_code", status)
         if error:
-            self._span.set_attribute("error.type", error)
+            self.span.set_attribute("error.type", error)
         self._close(failed=not 0 < status < _FIRST_FAULT)
 
     def _close(self, *, failed: bool) -> None:
         if failed:
-            self._span.set_status(Status(StatusCode.ERROR))
-        self._span.end()
-        if self._token is not None:
-            contexts.detach(self._token)
+            self.span.set_status(Status(StatusCode.ERROR))
+        self.span.end()
+        if self.token is not None:
+            contexts.detach(self.token)
 
 
 class Tracing:
