@@ -15,7 +15,7 @@ from surfaces.door import serving
 
 def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(home):
     told = json.loads(run_souvenance("--json", "demo", "--fill", home=home).stdout)
-    assert told == {"sessions": 64, "messages": 146, "notes": 7, "tokens": 3}
+    assert told == {"sessions": 64, "messages": 166, "notes": 7, "tokens": 3}
     with serving(home) as server:
         place = f"/v3/workspaces/{DEFAULT_WORKSPACE}"
         peers = server.owner.post(f"{place}/peers/list", json={}).json()["items"]
@@ -26,6 +26,8 @@ def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(ho
         assert ("travel-agent", "namespace_denied") in {(row["actor"], row["outcome"]) for row in rows}
         found = server.owner.post("/v1/memory/get", json={"query": "boiler pressure"}).json()["lines"]
         assert found[0]["text"] == "boiler pressure should be 1.8 bar, the plumber says"
+        summed_up = server.owner.get(f"{place}/sessions/azores-plan/summaries").json()
+        assert summed_up["short_summary"]["content"]
         queue = server.owner.get(f"{place}/queue/status").json()
         assert queue["pending_work_units"] == 0
         with httpx.Client(base_url=server.url, trust_env=False, follow_redirects=True) as client:

@@ -73,6 +73,18 @@ def test_reads_of_one_minute_are_counted_and_not_repeated(server, visitor):
     assert page.count("looked at a line") < 12
 
 
+def test_who_read_a_line_is_followed_back_to_the_day_it_was_stored(server, visitor):
+    line, client = put(server, "the meter is behind the door"), visitor()
+    for _ in range(101):
+        page = client.get(f"/inspect/default/lines/owner/{line}").text
+    assert "stored a line" not in page
+    assert "That is all of it." not in page
+    older = re.search(r'href="([^"#]+)#read" rel="next">Look further back', page)[1]
+    oldest = client.get(older).text
+    assert "stored a line" in oldest
+    assert "That is all of it." in oldest
+
+
 def test_the_notes_of_a_person_hold_nothing_that_was_said_or_concluded(server, visitor):
     token = server.mint("ann", ["get", "list", "put"], [COMMON_NAMESPACE], wid="home")
     note = {"text": "the skis are at the repair shop", "namespace": COMMON_NAMESPACE}

@@ -201,6 +201,19 @@ def test_every_page_leads_to_the_others_of_the_same_workspace(server, window):
     expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
 
 
+def test_a_long_session_shows_what_it_was_about_in_short(server, window):
+    say(server, "voyage", *(("nora", f"Leg {n} of the voyage ends in port {n}.") for n in range(1, 22)))
+    worked(server)
+    told = server.owner.get(f"{W}/sessions/voyage/summaries").json()["short_summary"]["content"]
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/voyage")
+    summary = page.locator("section", has=page.get_by_role("heading", name="Summary", exact=True))
+    expect(summary).to_contain_text(told.splitlines()[0])
+    expect(page.get_by_role("heading", name="Transcript 21")).to_be_visible()
+    page.goto(f"{server.url}/inspect/home/sessions/ben-talk")
+    expect(page.get_by_role("heading", name="Summary")).to_have_count(0)
+
+
 def test_who_forgets_a_session_comes_back_to_the_people_of_its_workspace(server, window):
     say(server, "short", ("ben", "It rains."))
     page = window(**OFF)

@@ -23,7 +23,7 @@ from souvenance.surfaces.http.inspector.places import (
     workspace_of,
     workspaces_of,
 )
-from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
+from souvenance.surfaces.http.inspector.visit import Visit, download, number, redirect, url
 
 _SHOWN = 50
 _MOST_CALLS = 10
@@ -84,7 +84,8 @@ async def line(visit: Visit) -> Response:
     workspace, owner = workspace_of(visit), visit.path["owner"]
     asked = inspect_lines.AskLine(workspace_id=workspace, owner=owner, id=visit.path["id"])
     found = await visit.call(inspect_lines.LINE, asked)
-    reading = inspect_lines.FindRows(workspace_id=workspace, line=found.id)
+    before = number(visit.query.get("before", ""), 0) or None
+    reading = inspect_lines.FindRows(workspace_id=workspace, line=found.id, before=before)
     rows, readers = await asyncio.gather(
         visit.ask(inspect_lines.ROWS_FOUND, reading),
         readers_of(visit, workspace, owner, found.about or owner, found.id),
@@ -93,9 +94,8 @@ async def line(visit: Visit) -> Response:
         "line.html",
         workspace=workspace,
         line=found,
-        reached=visit.reaches(owner),
         rows=rows and _alike(in_words(row) for row in rows.rows),
-        scanned=inspect_lines.SCANNED,
+        older=rows.before if rows else 0,
         **readers,
     )
 
