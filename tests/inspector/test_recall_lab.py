@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
+import pytest
 from playwright.sync_api import expect
 
 from inspector.scenes import OFF, W, conclude, say, worked
+from souvenance.agents.recall_trial import (
+    BUDGET,
+    GIVEN,
+    LAYER_OFF,
+    OTHER_NAMESPACE,
+    WEAK,
+    TrialSetting,
+    conclusions_left_out,
+)
+from souvenance.agents.recalled import Known, Portrait
 from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.gate.inspect_search import RankedConclusion
 
 
 def test_recall_says_which_messages_would_be_given_and_why_others_are_left_out(server, window):
@@ -165,6 +178,48 @@ def test_recall_ranks_what_an_agent_concluded_and_says_why_it_is_left_out(server
     page.get_by_role("group", name="Setting A").get_by_label("what was concluded").uncheck()
     page.get_by_role("button", name="Try it").click()
     expect(first).to_contain_text("Left out: layer off")
+
+
+def test_recall_gives_what_the_person_told_the_agent_about_itself_where_nobody_else_speaks(server, visitor):
+    say(server, "pavo-talk", ("pavo", "Good morning."), ("aide", "Good morning."))
+    worked(server)
+    told = {"peer_card": ["Calls pavo: captain"]}
+    server.owner.put(f"{W}/peers/pavo/card", params={"target": "aide"}, json=told).raise_for_status()
+    asked = {"w": "home", "peer": "pavo", "agent": "aide", "q": "good morning"}
+    client = visitor()
+    assert "Calls pavo: captain" in text_of(client.get("/inspect/recall", params=asked))
+    shared = client.get("/inspect/recall", params={**asked, "others": "on"})
+    assert "captain" not in text_of(shared)
+    assert re.search(r'name="others" checked', shared.text)
+
+
+def text_of(page):
+    found = re.search(r'<pre class="exact"[^>]*>(.*?)</pre>', page.text, re.DOTALL)
+    return found[1] if found else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "view", "opened", "reason"),
+    [
+        ("- Una has an orchard.", "", {"a"}, GIVEN),
+        ("", "", {"a"}, WEAK),
+        ("", "[2026-03-04] Una has an orchard.", {"a"}, BUDGET),
+        ("", "[2026-03-04] Una has an orchard.", set(), OTHER_NAMESPACE),
+    ],
+)
+def test_a_conclusion_is_left_out_for_the_reason_that_is_true(text, view, opened, reason):
+    one = RankedConclusion("a", "aide", "Una has an orchard.", datetime.now(UTC), {})
+    known = Known(user=Portrait(view))
+    assert conclusions_left_out(TrialSetting(), text, known, opened, [one]) == {"a": reason}
+    off = TrialSetting(layers=frozenset({"said"}))
+    assert conclusions_left_out(off, text, known, opened, [one]) == {"a": LAYER_OFF}
+
+
+def test_recall_says_what_a_day_in_the_past_changes_and_what_not(server, visitor):
+    asked = {"w": "home", "peer": "ann", "q": "where do I live?", "day": "2026-02-01"}
+    page = visitor().get("/inspect/recall", params=asked).text
+    assert "What was said later is still searched." in page
+    assert "I live in Porto now." in page
 
 
 def test_recall_as_a_token_for_somebody_else_shows_nobody_s_conclusions(server, visitor):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -84,6 +83,8 @@ class TrialQuestion(Struct, frozen=True):
     """The one that goes on; empty for a new one."""
     text: str
     at: datetime | None
+    others: bool = False
+    """Whether others speak with the agent, too."""
 
 
 def ids_of(answer: Any) -> set[str]:
@@ -144,14 +145,9 @@ def left_out(
     """Why each of these messages is not in the text, by its id; empty for one that is."""
     terms, least, said = search_terms(asked.text), least_shown(asked.text), AlreadyTold(asked.text)
     considered = "\n".join(defuse(clean(one.text)) for one in known.passages)
-    given: set[str] = set()
-
-    @cache
-    def shown() -> AlreadyTold:
-        lines = AlreadyTold()
-        for line in text.splitlines():
-            lines.take(line)
-        return lines
+    given, shown = set[str](), AlreadyTold()
+    for line in text.splitlines():
+        shown.take(line)
 
     def distrusted(message: Any) -> bool:
         trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
@@ -170,7 +166,7 @@ def left_out(
             THIRD_PARTY: lambda: distrusted(message),
             WEAK: lambda: setting.floor and message.id not in near and beginning not in considered,
             LAYER_OFF: lambda: "said" not in setting.layers,
-            DUPLICATE: lambda: part in said or (beginning in considered and shown().covers(part)),
+            DUPLICATE: lambda: part in said or (beginning in considered and shown.covers(part)),
         }
         return next((reason for reason, holds in reasons.items() if holds()), BUDGET)
 
@@ -178,14 +174,19 @@ def left_out(
 
 
 def conclusions_left_out(
-    setting: TrialSetting, text: str, opened: set[str], every: Sequence[Any]
+    setting: TrialSetting, text: str, known: Known, opened: set[str], every: Sequence[Any]
 ) -> dict[str, str]:
+    considered = defuse(clean(known.user.view))
+
     def why(one: Any) -> str:
+        part = defuse(clean(one.text))
         if "notes" not in setting.layers:
             return LAYER_OFF
         if one.id not in opened:
             return OTHER_NAMESPACE
-        return GIVEN if defuse(clean(one.text))[:_BEGINNING] in text else BUDGET
+        if part[:_BEGINNING] in text:
+            return GIVEN
+        return BUDGET if part[:_BEGINNING] in considered else WEAK
 
     return {one.id: why(one) for one in every}
 

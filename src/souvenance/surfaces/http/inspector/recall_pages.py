@@ -43,7 +43,7 @@ from souvenance.surfaces.http.inspector.places import names_of, tokens_of, works
 from souvenance.surfaces.http.inspector.visit import Visit, moment_of, number
 
 _READING = ("get", "list")
-_FIELDS = ("peer", "agent", "session", "q", "as", "namespaces", "day")
+_FIELDS = ("peer", "agent", "session", "q", "as", "namespaces", "day", "others")
 
 
 async def recall(visit: Visit) -> Response:
@@ -74,7 +74,8 @@ async def recall(visit: Visit) -> Response:
     if asked["peer"] and asked["q"]:
         day = moment_of(asked["day"])
         at = day and day.replace(hour=23, minute=59)
-        question = TrialQuestion(workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], at)
+        who = (workspace, asked["peer"], asked["agent"], asked["session"])
+        question = TrialQuestion(*who, asked["q"], at, asked["others"] == "on")
         eye = _as_token(visit, workspace, asked, tokens or [])
         noted = await _noted(visit, eye, question)
         values["ranked"], trials = await _tried(visit, eye, question, settings, noted)
@@ -175,7 +176,7 @@ async def _tried(
         at = floors.index(setting.floor)
         reasons = left_out(asked, setting, text, knowns[at], opened, near[at], every)
         weak = {one for one, reason in reasons.items() if not reason and one not in near[at]}
-        concluded = conclusions_left_out(setting, text, noted[1], noted[0])
+        concluded = conclusions_left_out(setting, text, knowns[at], noted[1], noted[0])
         weak |= {one.id for one in noted[0] if not one.signals and not concluded[one.id]}
         reasons |= concluded
         trials.append(Trial(setting, text, tokens, reasons, frozenset(weak if setting.floor else ())))
@@ -190,7 +191,7 @@ def _known(
         session=asked.session,
         user=asked.peer,
         ai=asked.agent or asked.peer,
-        personal=False,
+        personal=not asked.others,
         agent="looks" if asked.agent else "absent",
     )
     memory = partial(GatedMemory, gate, scope, lambda job: credentials, capped=True)
