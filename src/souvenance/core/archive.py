@@ -20,6 +20,7 @@ from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import likeness
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, whole_history
+from souvenance.core.vault import CompartmentKeys
 from souvenance.decoders import settled
 from souvenance.domain import archive_records as r
 from souvenance.domain.content import decode_metadata, encode_metadata
@@ -89,6 +90,15 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> r.LineReco
         cites=list(cites),
         **shared_fields(LineFields, line),
     )
+
+
+def line_records(
+    ctx: RequestContext, keys: CompartmentKeys, lines: Sequence[SealedLine]
+) -> Iterator[r.LineRecord]:
+    """The records of lines that lie there. Raises: Tampered."""
+    compartment, ids = keys.compartment, [line.id for line in lines]
+    cited = ctx.tx.lines.cited(compartment.workspace, ids, compartment=compartment)
+    return (line_record(line, keys.open(line), cited.get(line.id, ())) for line in lines)
 
 
 def store_line(ctx: RequestContext, compartment: Compartment, record: r.LineRecord, changes: Changes) -> bool:
@@ -285,12 +295,8 @@ def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[t
         keys = ctx.services.vault.known(ctx.tx, compartment)
         while keys is not None:
             found = ctx.tx.lines.walk(whole_history(compartment, last, _AT_ONCE))
-            cited = ctx.tx.lines.cited(
-                compartment.workspace, [line.id for line in found], compartment=compartment
-            )
-            for line in found:
-                record = line_record(line, keys.open(line), cited.get(line.id, ()))
-                yield record, _Cursor(_LINE_STAGE, (compartment.owner, compartment.namespace, line.id))
+            for record in line_records(ctx, keys, found):
+                yield record, _Cursor(_LINE_STAGE, (compartment.owner, compartment.namespace, record.id))
             if len(found) < _AT_ONCE:
                 break
             last = found[-1].id

@@ -67,13 +67,19 @@ class Vault:
         }
         for namespace in tx.lines.namespaces(workspace, owner):
             if namespace not in compartments and (namespaces is None or namespace in namespaces):
-                raise _lost(namespace)
+                raise _lost(owner, namespace)
         return compartments
 
     def known(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
         """The keys of the compartment, if it exists. Raises: WrongKey, Tampered."""
         found = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
         return self._compartment_keys(compartment, found) if found else None
+
+    def held(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys:
+        """The keys of a compartment that has lines. Raises: WrongKey, Tampered."""
+        if (keys := self.known(tx, compartment)) is None:
+            raise _lost(compartment.owner, compartment.namespace)
+        return keys
 
     def left(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
         """The keys of the compartment; None if it does not exist, or they are lost, and with them what it
@@ -148,12 +154,12 @@ class Vault:
         seals = {key.epoch: self._open(key, AESGCM) for key in keys if key.purpose == SEAL}
         blinds = [self._open(key, bytes) for key in keys if key.purpose == BLIND]
         if not seals or not blinds:
-            raise _lost(compartment.namespace)
+            raise _lost(compartment.owner, compartment.namespace)
         return CompartmentKeys(compartment, seals, max(seals), blinds[-1])
 
 
-def _lost(namespace: str) -> Tampered:
-    return Tampered(f"namespace {namespace!r} has lost its keys")
+def _lost(owner: str, namespace: str) -> Tampered:
+    return Tampered(f"namespace {namespace!r} of {owner!r} has lost its keys")
 
 
 def seal_grant(keyring: Keyring, signin_id: str, token: str) -> bytes:

@@ -223,15 +223,11 @@ class _ComparedRecords:
 
     def _known(self, lines: Iterable[LineRecord]) -> dict[tuple[Compartment, str], LineRecord]:
         """What is here under the ids of these lines."""
-        ctx, known = self._ctx, {}
+        ctx, known = self._ctx, dict[tuple[Compartment, str], LineRecord]()
         for compartment, ids in grouped((self._compartment(record), record.id) for record in lines).items():
-            found = ctx.tx.lines.get_all(compartment, ids)
-            keys = ctx.services.vault.known(ctx.tx, compartment) if found else None
-            cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)
-            for line in found:
-                if keys is None:
-                    raise Tampered(f"namespace {compartment.namespace!r} has lost its keys")
-                known[compartment, line.id] = kept.line_record(line, keys.open(line), cited.get(line.id, ()))
+            if found := ctx.tx.lines.get_all(compartment, ids):
+                keys = ctx.services.vault.held(ctx.tx, compartment)
+                known |= {(compartment, one.id): one for one in kept.line_records(ctx, keys, found)}
         return known
 
     def _compartment(self, record: LineRecord) -> Compartment:

@@ -20,7 +20,7 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.line import LinePlace, OpenLine, SealedLine
 from souvenance.domain.names import ALL, SESSIONS, Compartment
 from souvenance.domain.receipt import GoneRun, gone_runs
-from souvenance.errors import NamespaceDenied, Tampered
+from souvenance.errors import NamespaceDenied
 
 
 def denied() -> NamespaceDenied:
@@ -63,10 +63,7 @@ class Opener:
     def _found(self, line: SealedLine) -> CompartmentKeys:
         if not self._scope.opens(line.compartment.namespace):
             raise denied()
-        keys = self._vault.known(self._tx, line.compartment)
-        if keys is None:
-            raise Tampered(f"line {line.id} lies in a compartment that has lost its keys")
-        self._keys[line.compartment] = keys
+        keys = self._keys[line.compartment] = self._vault.held(self._tx, line.compartment)
         return keys
 
 

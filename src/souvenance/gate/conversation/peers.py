@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from souvenance.core.archive import line_record, store_line
+from souvenance.core.archive import line_records, store_line
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation.cards import Card
 from souvenance.core.conversation.compartments import Changes
@@ -25,7 +25,7 @@ from souvenance.domain.names import ALL, Compartment, grouped
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
 from souvenance.domain.ulid import LineId
-from souvenance.errors import Conflict, InvalidInput, Tampered
+from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
@@ -233,9 +233,9 @@ class _Move:
 
     def _compartment(self, compartment: Compartment, lines: Sequence[SealedLine]) -> None:
         ctx, ids = self._ctx, [line.id for line in lines]
-        keys = self._keys(compartment)
-        cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)
-        records = [_record(line, keys, cited.get(line.id, ())) for line in lines]
+        keys = ctx.services.vault.held(ctx.tx, compartment)
+        found = zip(lines, line_records(ctx, keys, lines), strict=True)
+        records = [_known_by_words(record, line, keys) for line, record in found]
         ctx.tx.terms.remove(compartment, ids)
         ctx.tx.lines.delete(compartment, ids)
         self.changes.lose(compartment, ids)
@@ -304,19 +304,12 @@ class _Move:
             return payload
         return msgspec.json.encode({**content, "observer": self._name}).decode()
 
-    def _keys(self, compartment: Compartment) -> CompartmentKeys:
-        keys = self._ctx.services.vault.known(self._ctx.tx, compartment)
-        if keys is None:
-            raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
-        return keys
-
     def _now(self, name: _Name) -> _Name:
         return self._name if name == self._peer else name
 
 
-def _record(line: SealedLine, keys: CompartmentKeys, cites: Sequence[str]) -> LineRecord:
-    """All of the line. What is known again by a caller's key, and not by its words, is so no longer."""
-    record = line_record(line, keys.open(line), cites)
+def _known_by_words(record: LineRecord, line: SealedLine, keys: CompartmentKeys) -> LineRecord:
+    """What is known again by a caller's key, and not by its words, is so no longer."""
     by_words = likeness(keys.blind, record.session or "", record.text, record.kind)
     return replace(record, alike=line.likeness == by_words)
 
