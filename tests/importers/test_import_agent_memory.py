@@ -91,6 +91,33 @@ def test_an_agent_file_tells_what_the_two_said_and_what_the_agent_noted(tmp_path
     assert left.count("files that agents could open") == 1
 
 
+def test_what_of_an_agent_file_is_not_understood_is_told_by_its_place(tmp_path):
+    picture = {"type": "image", "source": {}}
+    [agent] = AGENT_FILE["agents"]
+    seen = letta_message("user", "Look.")
+    unseen = {**letta_message("assistant", None), "content": [picture]}
+    whole = {
+        **AGENT_FILE,
+        "agents": [{**agent, "messages": [{**seen, "content": [*seen["content"], picture]}, unseen]}],
+        "blocks": [*AGENT_FILE["blocks"], {"id": "block-7", "label": "human", "value": "x"}],
+    }
+    path = written(tmp_path / "sam.af", whole)
+    assert [one.text for one in records(Letta, path, ImportedMessage)] == ["Look."]
+    assert [(one.why, one.place) for one in records(Letta, path, Skipped)] == [
+        ("parts of messages that are not text", "sam.af, agent 1, message 1: image"),
+        ("parts of messages that are not text", "sam.af, agent 1, message 2: image"),
+        ("messages of the system and of tools", "sam.af, agent 1, message 2: assistant"),
+        ("blocks that no agent has", "sam.af, block block-7"),
+        ("blocks that the file does not hold", "sam.af, block block-9"),
+        ("files that agents could open", "sam.af, file 1"),
+    ]
+
+
+def test_an_empty_page_of_episodes_holds_nothing(tmp_path):
+    empty = written(tmp_path / "zep.json", {"items": [], "next_cursor": None})
+    assert records(Episodes, empty, Skipped) == records(Episodes, empty, ImportedMessage) == []
+
+
 def test_an_agent_file_is_taken_in_once(tmp_path, mine):
     path = written(tmp_path / "sam.af", AGENT_FILE)
     assert (mine.take(Letta(path, ANN)).messages, mine.take(Letta(path, ANN)).messages) == (4, 0)

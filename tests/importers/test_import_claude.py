@@ -99,6 +99,21 @@ def test_the_zip_is_read_where_it_is_and_known_from_chatgpt_s(tmp_path, mine):
     assert (again.messages, again.there) == (0, 3)
 
 
+def test_what_is_not_understood_is_told_by_its_place_and_its_name(tmp_path, mine):
+    talk = chat(
+        message("m1", "human", "Hello.", {"type": "voice_note", "data": "…"}),
+        message("m2", "robot", "Beep."),
+        *(message(f"n{number}", "assistant", "Hm.", {"type": "hologram"}) for number in range(5)),
+    )
+    path = written(tmp_path / "conversations.json", [talk])
+    for tally in (mine.look_through(Claude(path, ANN)), mine.take(Claude(path, ANN))):
+        unknown = "blocks of a kind that is not known here"
+        assert tally.skipped == {unknown: 6, "messages of the system and of tools": 1}
+        at = "conversations.json, conversation 1, message"
+        assert tally.examples[unknown] == [f"{at} m1: voice_note", f"{at} n0: hologram", f"{at} n1: hologram"]
+        assert tally.examples["messages of the system and of tools"] == [f"{at} m2: robot"]
+
+
 ROOT = "00000000-0000-4000-8000-000000000000"
 """What the first message of a conversation follows, in exports that say it."""
 

@@ -35,7 +35,8 @@ def talk(tmp_path):
 def test_an_import_says_what_came_in_what_was_there_and_what_was_left_out(home, talk):
     assert souvenance("import", str(talk), home=home).out == (
         f"from {talk}: 2 peers, 1 session, 2 messages, 0 conclusions\n"
-        "  left out: messages of the system and of tools (1)\n"
+        "  left out: messages of the system and of tools (1), such as"
+        " conversations.json, conversation 1, message m2: system\n"
     )
     assert "  2 were there already\n" in souvenance("import", str(talk), home=home).out
 
@@ -53,6 +54,7 @@ def test_the_owner_of_the_cap_is_who_speaks_unless_somebody_is_named(home, talk)
 def test_a_dry_run_writes_nothing(home, talk):
     told = souvenance("import", str(talk), "--dry-run", "--json", home=home).json()
     assert (told["from"], told["sessions"], told["messages"], told["there"]) == ("chatgpt", 1, 2, 0)
+    assert told["examples"].keys() == told["skipped"].keys() == {"messages of the system and of tools"}
     assert souvenance("import", str(talk), "--json", home=home).json()["messages"] == 2
 
 

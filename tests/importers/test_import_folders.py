@@ -181,13 +181,15 @@ def test_nothing_outside_a_vault_is_read_and_what_is_left_out_is_counted(tmp_pat
     (top / "round").symlink_to(top)
     os.mkfifo(top / "pipe.md")
     assert [one.text for one in records(NoteVault, top)] == ["a: Ann sings."]
-    assert sorted(one.why for one in records(NoteVault, top, Skipped)) == [
+    found = sorted((one.why, one.place) for one in records(NoteVault, top, Skipped))
+    assert [why for why, _ in found] == [
         "files that are not Markdown",
         "links to other files and folders",
         "links to other files and folders",
         "links to other files and folders",
         "pipes and devices",
     ]
+    assert [place for _, place in found[-3:]] == ["linked", "round", "pipe.md"]
 
 
 def linked(path):
@@ -201,7 +203,16 @@ def linked(path):
 
 
 def test_a_link_in_a_zip_is_no_page(tmp_path):
-    assert [one.text for one in records(NoteVault, linked(tmp_path / "vault.zip"))] == ["a: Ann sings."]
+    path = linked(tmp_path / "vault.zip")
+    assert [one.text for one in records(NoteVault, path)] == ["a: Ann sings."]
+    [left] = records(NoteVault, path, Skipped)
+    assert (left.why, left.place) == ("links to other files and folders", "link.md")
+
+
+def test_what_is_no_page_in_a_zip_is_counted_as_in_a_folder(tmp_path):
+    files = {"a.md": "Ann sings.", "sub/b.png": "x", ".obsidian/app.json": "{}", "sub/.c.txt": "x"}
+    [left] = records(NoteVault, zipped(tmp_path / "vault.zip", files), Skipped)
+    assert (left.why, left.place) == ("files that are not Markdown", "sub/b.png")
 
 
 def bomb(path):
@@ -259,7 +270,7 @@ text
 
 
 def test_front_matter_that_lies_is_left_out_and_counted(tmp_path):
-    found, left = front_matter(FRONT)
+    found, left = front_matter(FRONT, "a.md")
     assert found["tags"] == ["x", "y"] and found["aliases"] == ["one", "two"]
     assert [one.why for one in left] == ["front matter that is no plain value"] * 2
     top = folder(
@@ -272,4 +283,4 @@ def test_front_matter_that_lies_is_left_out_and_counted(tmp_path):
 
 
 def test_a_page_without_front_matter_has_none():
-    assert front_matter("text\n---\na: b\n---\n") == ({}, [])
+    assert front_matter("text\n---\na: b\n---\n", "a.md") == ({}, [])

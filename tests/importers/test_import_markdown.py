@@ -41,7 +41,9 @@ likes = "nothing of this"
 
 
 def told(text):
-    return [": ".join((*one.under, one.text)) for one in notes(text) if isinstance(one, MarkdownNote)]
+    return [
+        ": ".join((*one.under, one.text)) for one in notes(text, "USER.md") if isinstance(one, MarkdownNote)
+    ]
 
 
 def test_items_and_paragraphs_are_statements_under_their_headings():
@@ -56,7 +58,11 @@ def test_items_and_paragraphs_are_statements_under_their_headings():
 
 
 def test_what_is_no_statement_is_counted():
-    assert [one.why for one in notes(PAGE) if isinstance(one, Skipped)] == ["code", "quotations", "tables"]
+    assert [(one.why, one.place) for one in notes(PAGE, "USER.md") if isinstance(one, Skipped)] == [
+        ("code", "USER.md, line 16"),
+        ("quotations", "USER.md, line 20"),
+        ("tables", "USER.md, line 22"),
+    ]
 
 
 def test_entries_between_section_signs_are_statements():
@@ -85,7 +91,7 @@ def test_the_file_tells_of_the_peer_line_by_line(tmp_path):
 
 @given(st.text(alphabet=st.sampled_from("-*#>`~|§ \n\tabc:.1[]()<!"), max_size=200))
 def test_any_page_is_read_to_its_end(text):
-    for one in notes(text):
+    for one in notes(text, "USER.md"):
         assert isinstance(one, Skipped) or one.text.strip()
 
 

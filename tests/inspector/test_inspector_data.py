@@ -139,10 +139,15 @@ def pages_of(path):
 def test_a_vault_is_imported_as_a_zip(server, window, tmp_path):
     path = tmp_path / "vault.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("vault/Coffee.md", "---\ntitle: Coffee\n---\n- Ann likes pour over\n")
+        archive.writestr(
+            "vault/Coffee.md", "---\ntitle: Coffee\n---\n- Ann likes pour over\n\n> a quotation\n"
+        )
+        archive.writestr("vault/cup.png", "no words")
     page = window(**OFF)
     choose(page, server, path, "vaulted", "")
     expect(page.locator(".lead")).to_contain_text("It is a vault of Obsidian or basic-memory")
+    expect(page.locator("main")).to_contain_text("vault/Coffee.md, line 6")
+    expect(page.locator("main")).to_contain_text("vault/cup.png")
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_role("heading", name="Imported")).to_be_visible()
     stored = server.owner.post("/v3/workspaces/vaulted/conclusions/list", json={}).json()

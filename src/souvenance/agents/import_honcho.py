@@ -122,7 +122,7 @@ class _Copy:
     def records(self) -> Iterator[r.Record]:
         for peer in self._listed(LIST_PEERS):
             if not _NAME.match(peer.id):
-                yield r.Skipped("peers that stand for scopes")
+                yield r.Skipped("peers that stand for scopes", defuse(peer.id))
                 continue
             self._peers.add(peer.id)
             observed = peer.configuration.get("observe_me")
@@ -135,7 +135,7 @@ class _Copy:
         pairs = {(peer, peer): None for peer in sorted(self._peers)}
         for held in self._listed(LIST_CONCLUSIONS, reverse=True):
             if not (_NAME.match(held.observer_id) and _NAME.match(held.observed_id)):
-                yield r.Skipped("conclusions of peers that stand for scopes")
+                yield r.Skipped("conclusions of peers that stand for scopes", defuse(held.id))
                 continue
             pairs[held.observer_id, held.observed_id] = None
             yield from self._known(held, sessions)
@@ -153,7 +153,7 @@ class _Copy:
         yield r.ImportedSession(session.id, session.id, members, session.metadata, session.configuration)
         for said in self._listed(LIST_MESSAGES, **of):
             if not said.content.strip():
-                yield r.Skipped("empty messages")
+                yield r.Skipped("empty messages", f"{place}, message {defuse(said.id)}")
                 continue
             yield from self._met((said.peer_id,))
             yield r.ImportedMessage(

@@ -115,9 +115,10 @@ class Wording:
         }
         if self._terms.own_words:
             provenance[r.OWN_WORDS] = True
-        before = metadata.get(r.PROVENANCE)
-        earlier = {"before": _once(before)} if isinstance(before, Mapping) else {}
-        return {**metadata, r.PROVENANCE: {**origin, **provenance, **earlier}}
+        if isinstance(before := metadata.get(r.PROVENANCE), Mapping):  # Without what was before that again.
+            plain = {key: one for key, one in before.items() if isinstance(one, str | int | float | bool)}
+            provenance["before"] = plain
+        return {**metadata, r.PROVENANCE: {**origin, **provenance}}
 
     def _time(self, at: datetime | None, place: str) -> datetime | None:
         if at is not None and at > self._terms.now + _AHEAD:
@@ -145,17 +146,13 @@ def _parts(record: r.ImportedMessage | r.ImportedStatement) -> Iterator[tuple[st
         yield f"{record.id}#{number}", piece, {"part": number, "parts": len(pieces)}
 
 
-def _once(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Where it came from before that, without what was before that again."""
-    return {key: value for key, value in provenance.items() if isinstance(value, str | int | float | bool)}
-
-
 Ask = Callable[[Operation, Request], Any]
 _Made = TypeVar("_Made")
 
 _BATCH = 100
 _BATCH_CHARS = 500_000
 _MOST_PENDING = 64
+_EXAMPLES = 3
 
 
 class ImportTally(Struct):
@@ -169,13 +166,18 @@ class ImportTally(Struct):
     """Messages, conclusions and cards that had been taken in before."""
     skipped: dict[str, int] = field(default_factory=dict)
     """How many were left out, by why."""
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    """Where some of them stand, by why."""
 
     @property
     def seen(self) -> int:
         return self.messages + self.conclusions + self.cards + self.there
 
-    def skip(self, why: str) -> None:
+    def skip(self, why: str, place: str) -> None:
         self.skipped[why] = self.skipped.get(why, 0) + 1
+        places = self.examples.setdefault(why, [])
+        if len(places) < _EXAMPLES and place not in places:
+            places.append(place)
 
 
 class _Pending(Struct):
@@ -229,7 +231,7 @@ class Taking:
                 case r.ImportedCard():
                     self.tally.cards += 1
                 case r.Skipped():
-                    self.tally.skip(record.why)
+                    self.tally.skip(record.why, record.place)
             self._report(self.tally)
         return self.tally
 
@@ -253,7 +255,7 @@ class Taking:
                 case r.ImportedCard():
                     self._lay(record)
                 case r.Skipped():
-                    self.tally.skip(record.why)
+                    self.tally.skip(record.why, record.place)
         self._flush()
         return self.tally
 
@@ -273,7 +275,7 @@ class Taking:
             opened = self._ask(OPEN_WORKSPACE, whole)
         except InvalidInput:
             opened = self._ask(OPEN_WORKSPACE, replace(whole, configuration={}))
-            self.tally.skip("settings of workspaces that are not possible here")
+            self.tally.skip("settings of workspaces that are not possible here", record.name)
         self.tally.workspaces += opened.created
 
     def _meet(self, record: r.ImportedPeer) -> None:
@@ -320,7 +322,7 @@ class Taking:
                 raise
             bare = replace(whole, configuration={}, peers=dict.fromkeys(record.members, MemberReasoning()))
             opened = self._ask(OPEN_SESSION, bare)
-            self.tally.skip("settings of sessions that are not possible here")
+            self.tally.skip("settings of sessions that are not possible here", record.name)
         self.tally.sessions += opened.created
 
     def _known(self, session: str) -> set[str]:
@@ -410,18 +412,19 @@ class Taking:
 
     def _lay(self, record: r.ImportedCard) -> None:
         """Write the card, unless there is one: what is known here is not given up for what was known."""
+        place = f"what {record.observer} has of {record.observed}"
         if not self._terms.own_words:
-            self.tally.skip("cards, which are taken with --own-words alone")
+            self.tally.skip("cards, which are taken with --own-words alone", place)
             return
         entries = [one for one in record.entries if one.strip() and not reads_like_orders(one)]
         for _ in range(len(record.entries) - len(entries)):
-            self.tally.skip("lines of cards that are empty or read like orders to a model")
+            self.tally.skip("lines of cards that are empty or read like orders to a model", place)
         about = {"workspace_id": self._here, "peer_id": record.observer, "target": record.observed}
         there = self._ask(READ_CARD, ReadCard(**about)).peer_card
         if there == entries:
             self.tally.there += 1
         elif there:
-            self.tally.skip("cards where there is another one here")
+            self.tally.skip("cards where there is another one here", place)
         elif entries:
             request = WriteCard(**about, namespace=self._terms.namespace, peer_card=entries)
             self._ask(WRITE_CARD, request)
@@ -437,8 +440,8 @@ class Taking:
         """All parts of a record, or none. Raises: ImportUnreadable."""
         try:
             return list(made)
-        except ImportUnreadable:
+        except ImportUnreadable as error:
             if not self._terms.lenient:
                 raise
-            self.tally.skip("messages and conclusions that can't be kept here")
+            self.tally.skip("messages and conclusions that can't be kept here", error.detail)
             return []

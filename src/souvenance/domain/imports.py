@@ -98,9 +98,11 @@ class ImportedCard(Struct, frozen=True):
 
 
 class Skipped(Struct, frozen=True):
-    """Something that is left out on purpose."""
+    """Something that is left out: on purpose, or because nobody here knows what it is."""
 
     why: str
+    place: str
+    """Where in the source it stands and, if need be, what it is called there."""
 
 
 Record = (

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote
 
 from msgspec.structs import replace
@@ -52,13 +54,16 @@ def recognised(source: str | Upload) -> str:
     is_folder = isinstance(path, Path) and path.is_dir()
     if is_folder or json_files.is_zip(path):
         chats = [] if is_folder else names_in(path, json_files.CONVERSATIONS)
-        if kind := _kind_of_chats(path, chats[0]) if chats else note_folders.kind_of_folder(path):
+        if chats:
+            is_claude = _kind_of_json(member(path, chats[0]), chats[0]) == json_files.CLAUDE
+            return json_files.CLAUDE if is_claude else json_files.CHATGPT
+        if kind := note_folders.kind_of_folder(path):
             return kind
         named = source if isinstance(source, str) else path.name
         raise ImportUnrecognised(f"{named} holds nothing that can be imported")
     if (ending := path.suffix.lower()) in _ENDINGS:
         return _ENDINGS[ending]
-    if ending == ".json" and (kind := _kind_of_json(path)):
+    if ending == ".json" and (kind := _kind_of_json(opened(path), path.name)):
         return kind
     raise ImportUnrecognised(f"the format of {path.name} is not known")
 
@@ -86,16 +91,10 @@ def _honcho(source: str, wanted: Wanted, remote: Remote) -> ImportReader:
     return remote(found[1], replace(wanted, workspace=named or wanted.workspace))
 
 
-def _kind_of_chats(path: SourceFile, name: str) -> str:
-    with member(path, name) as file:
-        shape = json_files.shape_of(next(elements(file, name), b"null"), name)
-    return json_files.CLAUDE if isinstance(shape.chat_messages, list) else json_files.CHATGPT
-
-
-def _kind_of_json(path: SourceFile) -> str | None:
+def _kind_of_json(opened: AbstractContextManager[IO[bytes]], name: str) -> str | None:
     """By the first element, or by the whole of what is no array. Raises: ImportUnreadable."""
-    with opened(path) as file:
-        shape = json_files.shape_of(next(elements(file, path.name), b"null"), path.name)
+    with opened as file:
+        shape = json_files.shape_of(next(elements(file, name), b"null"), name)
     known = {
         json_files.CHATGPT: isinstance(shape.mapping, dict),
         json_files.CLAUDE: isinstance(shape.chat_messages, list),

@@ -79,8 +79,12 @@ class Letta(source.FileReader):
             for block in (blocks[one] for one in agent.block_ids or () if one in blocks):
                 yield from self._noted(block, peer, place)
             yield from self._said(agent, peer, place)
-        for _ in whole.files:
-            yield r.Skipped("files that agents could open")
+        held = {one for agent in whole.agents for one in agent.block_ids or ()}
+        for one in sorted(held ^ blocks.keys()):
+            why = "blocks that the file does not hold" if one in held else "blocks that no agent has"
+            yield r.Skipped(why, f"{name}, block {source.shown(one)}")
+        for number in range(1, len(whole.files) + 1):
+            yield r.Skipped("files that agents could open", f"{name}, file {number}")
 
     def _noted(self, block: _MemoryBlock, peer: str, place: str) -> Iterator[r.Record]:
         about = peer if block.label == _PERSONA else self._wanted.peer
@@ -101,11 +105,15 @@ class Letta(source.FileReader):
                 session, source.clean(agent.name), members, {"title": source.clean(agent.name)}
             )
         for number, one in enumerate(agent.messages, 1):
-            text = _words(one) if one.role in ("user", "assistant") else None
-            if text is None or not text.strip():
-                yield r.Skipped(_UNHEARD)
+            text, where = _words(one), f"{place}, message {number}"
+            for piece in one.content if isinstance(one.content, list) else ():
+                if piece.type != "text":
+                    yield r.Skipped(
+                        "parts of messages that are not text", f"{where}: {source.shown(piece.type)}"
+                    )
+            if one.role not in ("user", "assistant") or text is None or not text.strip():
+                yield r.Skipped(_UNHEARD, f"{where}: {source.shown(one.role)}")
                 continue
-            where = f"{place}, message {number}"
             yield r.ImportedMessage(
                 session,
                 self._wanted.peer if one.role == "user" else peer,
@@ -192,7 +200,7 @@ class Episodes(source.FileReader):
     ) -> Iterator[r.Record]:
         content = one.content or ""
         if not content.strip() or one.role in UNSPOKEN:
-            yield r.Skipped(_UNHEARD if content.strip() else "episodes without a text")
+            yield r.Skipped(_UNHEARD if content.strip() else "episodes without a text", place)
             return
         group = one.thread_uuid or one.thread_id or one.group_id
         metadata = source.bag(one.metadata or one.episode_metadata, place)
@@ -208,7 +216,7 @@ class Episodes(source.FileReader):
         session = source.name_of(group or self._path.stem, f"{EPISODES}-")
         for number, (speaker, text) in enumerate(self._turns(one, source.clean(content)), 1):
             if speaker is None:
-                yield r.Skipped(_UNHEARD)
+                yield r.Skipped(_UNHEARD, place)
                 continue
             if speaker not in met:
                 met.add(speaker)

@@ -123,7 +123,7 @@ class ChatExport(source.FileReader):
             raise ImportUnreadable(f"{place}: it has no id")
         if not any(isinstance(one, r.ImportedMessage) for one in said):
             yield from said
-            yield r.Skipped("conversations in which nobody said anything")
+            yield r.Skipped("conversations in which nobody said anything", place)
             return
         yield r.ImportedSession(
             self._session(conversation),
@@ -152,18 +152,19 @@ class ChatGPT(ChatExport):
         latest = whole.create_time
         for one in _thread(whole, place):
             latest = one.create_time if one.create_time is not None else latest
-            why = _left_out(one)
+            why, where = _left_out(one), f"{place}, message {source.shown(one.id)}"
             if why is not None:
-                yield r.Skipped(why)
+                content = one.content if one.author.role in ("user", "assistant") else None
+                kind = content.content_type if content else one.author.role
+                yield r.Skipped(why, f"{where}: {source.shown(kind)}")
                 continue
             text, pictures = _text_of(one)
             for _ in range(pictures):
-                yield r.Skipped("pictures, sounds and files in messages")
+                yield r.Skipped("pictures, sounds and files in messages", where)
             if not text.strip():
                 if not pictures:
-                    yield r.Skipped("empty messages")
+                    yield r.Skipped("empty messages", where)
                 continue
-            where = f"{place}, message {source.shown(one.id)}"
             spoken = one.author.role == "user"
             yield r.ImportedMessage(
                 session,
@@ -292,8 +293,8 @@ class Claude(ChatExport):
 
     def records(self) -> Iterator[r.Record]:
         yield from super().records()
-        for _ in source.names_in(self._path, _KEPT) if self._members else ():
-            yield r.Skipped("files of projects and of what Claude kept in mind")
+        for name in source.names_in(self._path, _KEPT) if self._members else ():
+            yield r.Skipped("files of projects and of what Claude kept in mind", source.shown(name))
 
     def _records_of(self, raw: bytes, place: str) -> Iterator[r.Record]:
         chat = source.decoded(raw, _Chat, place)
@@ -303,25 +304,25 @@ class Claude(ChatExport):
         latest = chat.created_at
         branch = _newest_branch(chat.chat_messages, place)
         for _ in range(len(chat.chat_messages) - len(branch)):
-            yield r.Skipped("messages of other branches of a conversation")
+            yield r.Skipped("messages of other branches of a conversation", place)
         for one in branch:
-            latest = one.created_at or latest
+            latest, where = one.created_at or latest, f"{place}, message {source.shown(one.uuid)}"
             if one.sender not in ("human", "assistant"):
-                yield r.Skipped("messages of the system and of tools")
+                yield r.Skipped("messages of the system and of tools", f"{where}: {source.shown(one.sender)}")
                 continue
             blocks = one.content or []
             for block in blocks:
                 if block.type != "text":
-                    yield r.Skipped(_LEFT_OUT.get(block.type, "blocks that are not text"))
+                    why = _LEFT_OUT.get(block.type, "blocks of a kind that is not known here")
+                    yield r.Skipped(why, f"{where}: {source.shown(block.type)}")
             attached = one.attachments or []
             for _ in (*(each for each in attached if not each.pasted), *(one.files or ())):
-                yield r.Skipped("attachments and files in messages")
+                yield r.Skipped("attachments and files in messages", where)
             written = [block.text for block in blocks if block.type == "text"] if blocks else [one.text]
             text = "\n\n".join(part for part in (*written, *(each.pasted for each in attached)) if part)
             if not text.strip():
-                yield r.Skipped("empty messages")
+                yield r.Skipped("empty messages", where)
                 continue
-            where = f"{place}, message {source.shown(one.uuid)}"
             yield r.ImportedMessage(
                 self._session(chat.uuid),
                 self._peer if one.sender == "human" else self.kind,
@@ -376,7 +377,7 @@ class Mem0(source.FileReader):
                 yield one
                 continue
             if not (one.memory or "").strip():
-                yield r.Skipped("memories without a text")
+                yield r.Skipped("memories without a text", place)
                 continue
             owner = one.user_id or one.agent_id
             owners.add(owner)
@@ -478,10 +479,10 @@ class Jsonl(source.FileReader):
             place = f"{self._path.name}, line {number}"
             line = source.decoded(raw, _JsonLine, place)
             if line.role in UNSPOKEN:
-                yield r.Skipped("messages of the system and of tools")
+                yield r.Skipped("messages of the system and of tools", place)
                 continue
             if not line.content.strip():
-                yield r.Skipped("empty messages")
+                yield r.Skipped("empty messages", place)
                 continue
             peer = self._speaker(line, place)
             if peer not in met:

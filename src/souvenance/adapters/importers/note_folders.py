@@ -41,7 +41,7 @@ _MOST_CONTEXT_CHARS = 200
 class MarkdownNote(Struct, frozen=True):
     text: str
     under: tuple[str, ...]
-    line: int
+    place: str
 
 
 class Markdown(source.FileReader):
@@ -50,25 +50,22 @@ class Markdown(source.FileReader):
     def records(self) -> Iterator[Record]:
         name, ids, peer = self._path.name, source.Counted(), self._wanted.peer
         yield ImportedPeer(peer, peer)
-        for note in notes(self._text()):
+        with source.opened(self._path) as file:
+            text = source.decoded_page(source.page_of(file, name), name)
+        for note in notes(text, name):
             if isinstance(note, Skipped):
                 yield note
                 continue
-            statement = ": ".join((*note.under, note.text))
-            where, origin = f"{name}, line {note.line}", {"file": source.clean(name)}
-            yield ImportedStatement(peer, peer, statement, ids.id_of(statement), where, origin=origin)
-
-    def _text(self) -> str:
-        with source.opened(self._path) as file:
-            return source.decoded_page(source.page_of(file, self._path.name), self._path.name)
+            statement, origin = ": ".join((*note.under, note.text)), {"file": source.clean(name)}
+            yield ImportedStatement(peer, peer, statement, ids.id_of(statement), note.place, origin=origin)
 
 
-def notes(text: str) -> Iterator[MarkdownNote | Skipped]:
-    """The statements of a page, and what in it is none."""
+def notes(text: str, place: str) -> Iterator[MarkdownNote | Skipped]:
+    """The statements of a page, and what in it is none, each with its line of that place."""
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
     for shape in (FRONT, _COMMENT):
         whole = shape.sub(lambda found: "\n" * found[0].count("\n"), whole)
-    page = _MarkdownPage()
+    page = _MarkdownPage(place)
     for number, line in enumerate(whole.split("\n"), 1):
         yield from page.read(line, number)
     yield from page.end()
@@ -77,7 +74,8 @@ def notes(text: str) -> Iterator[MarkdownNote | Skipped]:
 class _MarkdownPage:
     """How far a page is read: what stands open, and under what."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: str) -> None:
+        self._place = place
         self._headings: list[tuple[int, str]] = []
         self._parents: list[tuple[int, str]] = []
         self._open: list[str] = []
@@ -97,7 +95,7 @@ class _MarkdownPage:
         if fence := _FENCE.fullmatch(line):
             yield from self.end()
             self._fence = fence[1]
-            yield Skipped("code")
+            yield Skipped("code", f"{self._place}, line {number}")
         elif heading := _HEADING.fullmatch(line):
             yield from self.end()
             level = len(heading[1])
@@ -116,10 +114,10 @@ class _MarkdownPage:
 
     def end(self) -> Iterator[MarkdownNote | Skipped]:
         """What stood open, as a statement."""
-        aside, text = self._aside, _plain(" ".join(self._open))
+        aside, text, place = self._aside, _plain(" ".join(self._open)), f"{self._place}, line {self._line}"
         column, self._open, self._aside, self._column = self._column, [], "", None
         if aside:
-            yield Skipped(aside)
+            yield Skipped(aside, place)
         elif text:
             deepest = [one for level, one in self._headings if level > 1 and one][-1:]
             parents = [one for at, one in self._parents if column is None or at < column]
@@ -127,7 +125,7 @@ class _MarkdownPage:
             if column is not None:
                 self._parents.append((column, text.rstrip(":").strip()))
             if not text.endswith(":"):
-                yield MarkdownNote(text, under, self._line)
+                yield MarkdownNote(text, under, place)
 
     def _other(self, line: str, number: int) -> Iterator[MarkdownNote | Skipped]:
         stripped = line.strip()
@@ -136,13 +134,13 @@ class _MarkdownPage:
             aside = "code"
         if aside != self._aside or (aside and self._open):
             yield from self.end()
+        if not self._open and not self._aside:
+            self._line = number
         if aside:
             self._aside = aside
             return
-        if not self._open:
-            self._line = number
-            if not _is_indented(line):
-                self._parents = []
+        if not self._open and not _is_indented(line):
+            self._parents = []
         self._open.append(stripped)
 
 
@@ -177,18 +175,19 @@ class NoteVault(source.FileReader):
                 yield page
                 continue
             place, text = source.clean(page[0]), source.decoded_page(page[1], page[0])
-            front, left = front_matter(text)
+            shown = source.shown(place)
+            front, left = front_matter(text, shown)
             yield from left
             title = (front.get("title") or [PurePosixPath(place).stem])[0]
             at = _written_at(front, place)
             if at is None and any(front.get(one) for one in _TIMES):
-                yield Skipped("times in front matter that can't be read")
+                yield Skipped("times in front matter that can't be read", shown)
             about = {
                 "file": place,
                 "tags": front.get("tags", [])[:_MOST_TAGS],
                 "permalink": front.get("permalink", []),
             }
-            for note in notes(text):
+            for note in notes(text, shown):
                 if isinstance(note, Skipped):
                     yield note
                     continue
@@ -200,11 +199,11 @@ class NoteVault(source.FileReader):
                     said = f"{kind.replace('_', ' ')} {target}"
                 under = (one for one in note.under if one not in _HEADINGS)
                 statement = ": ".join(dict.fromkeys((title, *under, said)))
-                where = f"{source.shown(place)}, line {note.line}"
-                yield ImportedStatement(peer, peer, statement, ids.id_of(statement), where, at, origin=origin)
+                known = ids.id_of(statement)
+                yield ImportedStatement(peer, peer, statement, known, note.place, at, origin=origin)
 
 
-def front_matter(text: str) -> tuple[dict[str, list[str]], list[Skipped]]:
+def front_matter(text: str, place: str) -> tuple[dict[str, list[str]], list[Skipped]]:
     """The plain values of a page's front matter by their names, and what in it is left out."""
     found, left = FRONT.match(text.replace("\r\n", "\n")), []
     properties: dict[str, list[str]] = {}
@@ -217,7 +216,7 @@ def front_matter(text: str) -> tuple[dict[str, list[str]], list[Skipped]]:
         elif match := _ENTRY.fullmatch(line):
             current.append(_bare(match[1]))
         elif line.strip() not in ("", "---", "...") and not line.startswith("#"):
-            left.append(Skipped("front matter that is no plain value"))
+            left.append(Skipped("front matter that is no plain value", place))
     return properties, left
 
 

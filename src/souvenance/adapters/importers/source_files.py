@@ -40,6 +40,9 @@ def opened(path: SourceFile) -> Iterator[IO[bytes]]:
         raise ImportUnreadable(f"{path} can't be read: {error.strerror or error}") from None
 
 
+_Kind = TypeVar("_Kind")
+
+
 class FileReader:
     """The reader of a file, which can be looked through before anything is written."""
 
@@ -53,7 +56,6 @@ class FileReader:
 MENDED = "\ufffd"
 """What stands in place of a character that can't be stored."""
 
-_Kind = TypeVar("_Kind")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _MOST_SHOWN_CHARS = 80
@@ -224,7 +226,7 @@ def listed(
             for nth, one in enumerate([decoded(raw, kind, place)] if some is None else some, number):
                 yield one, f"{path.name}, {noun} {nth}"
             if page.next or page.next_cursor:
-                yield Skipped("further pages, which the file names and does not hold"), path.name
+                yield Skipped("further pages, which the file names and does not hold", path.name), path.name
 
 
 def _split(file: IO[bytes], name: str, buffer: bytes, most: int) -> Iterator[bytes]:
@@ -341,6 +343,8 @@ def _member(path: SourceFile, archive: zipfile.ZipFile, about: zipfile.ZipInfo) 
 
 PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE | re.DOTALL)
 MOST_PAGE_BYTES = 16 * 1024 * 1024
+_LINKS = "links to other files and folders"
+_NOT_MARKDOWN = "files that are not Markdown"
 
 
 def pages(path: SourceFile, most: int = MOST_PAGE_BYTES) -> Iterator[tuple[str, bytes] | Skipped]:
@@ -355,10 +359,16 @@ def pages(path: SourceFile, most: int = MOST_PAGE_BYTES) -> Iterator[tuple[str, 
         yield from _folder_pages(path, most)
         return
     with _opened(path) as archive:
-        for about in _wanted(path, archive, PAGE):
-            if not any(part.startswith(".") for part in PurePosixPath(about.filename).parts):
-                with _member(path, archive, about) as file:
-                    yield about.filename, page_of(file, shown(about.filename), most)
+        wanted = {one.filename for one in _wanted(path, archive, PAGE)}
+        for about in sorted(archive.infolist(), key=lambda one: one.filename):
+            if about.is_dir() or any(part.startswith(".") for part in PurePosixPath(about.filename).parts):
+                continue
+            if about.filename not in wanted:
+                is_link = stat.S_ISLNK(about.external_attr >> 16)
+                yield Skipped(_LINKS if is_link else _NOT_MARKDOWN, shown(about.filename))
+                continue
+            with _member(path, archive, about) as file:
+                yield about.filename, page_of(file, shown(about.filename), most)
 
 
 def _folder_pages(top: Path, most: int) -> Iterator[tuple[str, bytes] | Skipped]:
@@ -368,18 +378,18 @@ def _folder_pages(top: Path, most: int) -> Iterator[tuple[str, bytes] | Skipped]
     for folder, inner, names in os.walk(top, onerror=refuse):
         inner[:] = sorted(one for one in inner if not one.startswith("."))
         links = [one for one in (*inner, *names) if os.path.islink(os.path.join(folder, one))]
-        yield from (Skipped("links to other files and folders") for _ in links)
+        below = Path(folder).relative_to(top)
+        yield from (Skipped(_LINKS, shown((below / one).as_posix())) for one in links)
         for name in sorted(set(names) - set(links)):
             if name.startswith("."):
                 continue
+            path, place = Path(folder, name), clean((below / name).as_posix())
             if not PAGE.fullmatch(name):
-                yield Skipped("files that are not Markdown")
+                yield Skipped(_NOT_MARKDOWN, shown(place))
                 continue
-            path = Path(folder, name)
             if not stat.S_ISREG(path.lstat().st_mode):
-                yield Skipped("pipes and devices")
+                yield Skipped("pipes and devices", shown(place))
                 continue
-            place = clean(path.relative_to(top).as_posix())
             try:
                 with files.open_regular(path, files.NO_LINK) as file:
                     yield place, page_of(file, place, most)

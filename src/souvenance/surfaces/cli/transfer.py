@@ -179,10 +179,11 @@ def take(
     reader = shell.transfers.open_source(source, kind, wanted)
     if peer is not None and reader.kind == "honcho":
         raise InvalidInput("peers of a Honcho server keep their names", hint="Leave --peer out.")
+    home = DEFAULT_WORKSPACE if me.wid == ALL else me.wid
     terms = ImportTerms(
         kind=reader.kind,
         now=datetime.now(UTC),
-        workspace=_target(reader, shell.workspace, me.wid),
+        workspace=shell.workspace or (None if reader.kind == "honcho" else home),
         namespace=None if namespace is None else valid_namespace(namespace),
         lenient=not reader.again,
         own_words=own_words,
@@ -199,13 +200,6 @@ def _name(peer: str) -> str:
             "a peer's name may only have letters, digits, '-' and '_'",
             hint="Say whose words they are: --peer NAME.",
         ) from None
-
-
-def _target(reader: ImportReader, named: str | None, home: str) -> str | None:
-    """Where it goes: the workspace that was named, or else the cap's; a Honcho server's keep their names."""
-    if named is not None or reader.kind == "honcho":
-        return named
-    return DEFAULT_WORKSPACE if home == ALL else home
 
 
 def _import(shell: Shell, source: str, reader: ImportReader, terms: ImportTerms, *, dry_run: bool) -> None:
@@ -234,7 +228,8 @@ def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> No
         yield f"{said} {_counts(tally)}"
         if tally.there:
             yield f"  {tally.there} were there already"
-        yield from (f"  left out: {why} ({count})" for why, count in sorted(tally.skipped.items()))
+        for why, count in sorted(tally.skipped.items()):
+            yield f"  left out: {why} ({count}), such as {tally.examples[why][0]}"
 
     shell.show(result, rows)
 

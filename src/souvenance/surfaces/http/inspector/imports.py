@@ -44,6 +44,8 @@ class ImportReport(Struct):
     """How many were there already."""
     left_out: dict[str, int] = field(default_factory=dict)
     """How many, by why."""
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    """Where some of them stand, by why."""
     differ: list[str] = field(default_factory=list)
     """What is here with other content, and was left as it is."""
 
@@ -81,7 +83,7 @@ class MemoryFile:
     def _report(self, tally: ImportTally) -> ImportReport:
         named = ("peers", "sessions", "messages", "conclusions", "cards")
         counts = {name: getattr(tally, name) for name in named if getattr(tally, name)}
-        return ImportReport(self._terms.kind, counts, tally.there, dict(tally.skipped))
+        return ImportReport(self._terms.kind, counts, tally.there, dict(tally.skipped), tally.examples)
 
 
 class ArchiveFile:
@@ -101,7 +103,7 @@ class ArchiveFile:
 
     def take(self, progress: Callable[[int, int], None]) -> ImportReport:
         taken = ArchiveImport(self._ask, self._archive, _watching(progress)).take()
-        return ImportReport(ARCHIVE, {"records": taken.new}, taken.same, {}, taken.conflicts)
+        return ImportReport(ARCHIVE, {"records": taken.new}, taken.same, differ=taken.conflicts)
 
 
 ImportWork = MemoryFile | ArchiveFile
