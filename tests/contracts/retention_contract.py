@@ -103,6 +103,7 @@ class RetentionContract:
             (Aged(IDS[7], namespace="travel"), {1}),
             (Aged(IDS[7], kind=PROFILE), {2}),
             (Aged(IDS[7], namespace="work", kind="memory"), {0}),
+            (Aged(IDS[7], said=True), set()),
             (Aged(""), set()),
         ],
     )
@@ -131,6 +132,9 @@ class RetentionContract:
             assert tx.lines.aged_sessions(WORKSPACE, aged, "", 9) == ["s", "t"]
             assert tx.lines.aged_sessions(WORKSPACE, aged, "", 1) == ["s"]
             assert tx.lines.aged_sessions(WORKSPACE, aged, "s", 9) == ["t"]
+            said = Aged(IDS[4], said=True)
+            assert {line.id for line in tx.lines.aged(WORKSPACE, said, 9)} == set(IDS[:3])
+            assert (tx.lines.aged_counted(WORKSPACE, aged), tx.lines.aged_counted(WORKSPACE, said)) == (4, 3)
 
 
 def _said(line_id: str, session: str = "s", turn: int = 1, expires_at: int | None = None):

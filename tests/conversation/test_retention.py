@@ -7,12 +7,14 @@ import json
 import pytest
 
 from souvenance.core.retention import EVERY_MS
-from souvenance.domain.line import CARD
+from souvenance.domain.line import CARD, SUMMARY
 from souvenance.domain.names import SESSIONS
+from souvenance.domain.retention import RetentionRule
 from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery
 
 OLD = "I live in Quxabolinda"
 DAYS = 86_400
+PEERS = ("alice", "bob", SESSIONS)
 
 
 def remember(owner, name="chats", then="forget", days=30, **fields):
@@ -116,6 +118,37 @@ def test_a_peer_is_deleted_with_what_is_over_and_what_others_concluded_from_it(s
         assert tx.lines.walk(span) == []
     stage.rest()
     assert owner.conclusions() == []
+
+
+def gone(stage):
+    """The ids of what the log says that workers removed."""
+    rows = [row.event for row in stage.world.rows("w") if row.event.operation == "work.retain"]
+    return [line for row in rows for *_, ids in json.loads(row.detail)["gone"] for line in ids]
+
+
+@pytest.mark.parametrize("fields", [{}, {"kind": "message"}, {"kind": "conclusion"}, {"days": 40}], ids=str)
+def test_what_a_rule_would_remove_is_what_the_worker_removes(stage, owner, fields):
+    talked(stage, owner)
+    for day in range(2):
+        owner.say("s", *(f"On day {day} I bake {number} loaves" for number in range(60)))
+    owner.conclude("alice bakes bread", session="s")
+    stage.rest()
+    stage.clock.advance(seconds=31 * DAYS)
+    owner.say("s", OLD, "I like tea")
+    stage.rest()
+    would = remember(owner, dry_run=True, **fields)
+    rule = RetentionRule("chats", "forget", would["days"], kind=would["kind"])
+    with stage.world.store.read() as tx:
+        spans = (LineQuery("w", who, ("default",), history=True, limit=EVERYTHING) for who in PEERS)
+        kinds = {line.id: line.kind for span in spans for line in tx.lines.walk(span)}
+    assert remember(owner, **fields)["resting"] is None
+    before = rule.aged(stage.clock.ms).before
+    stage.clock.advance(ms=EVERY_MS)
+    stage.rest()
+    covered = [line for line in gone(stage) if line < before and rule.covers("default", kinds[line])]
+    others = [line for line in gone(stage) if line not in covered and kinds[line] not in (CARD, SUMMARY)]
+    assert (len(covered), len(others)) == (would["lines"], would["resting"])
+    assert covered and (others or fields != {"kind": "message"})
 
 
 def test_a_rule_of_conclusions_leaves_the_messages(stage, owner):

@@ -15,6 +15,7 @@ from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import retention as t
+from souvenance.gate.conversation import messages as said
 
 DAY_MS = 86_400_000
 
@@ -74,7 +75,10 @@ def test_a_rule_that_is_here_already_is_passed_over_and_another_of_its_name_stay
 @pytest.mark.parametrize("then", ["forget", "summarise"])
 def test_a_rule_that_would_remove_what_is_here_is_refused_before_anything_comes_in(here, there, then):
     record = RuleRecord(name="chats", then=then, days=30)
-    there.put(manager(there, sub="ann"), "An old line.")
+    old = said.AddMessages(
+        workspace_id="w", session_id="s", messages=[said.NewMessage(content="An old line.", peer_id="ann")]
+    )
+    there.call(said.ADD_MESSAGES, manager(there), old)
     there.clock.advance(ms=31 * DAY_MS)
     cap = manager(there, exp=there.seconds + 10**4)
     assert there.code(p.IMPORT, cap, p.Import([record], look=True)) == "conflict"

@@ -338,4 +338,5 @@ def _is_of_age(line: SealedLine, aged: Aged) -> bool:
         line.id < aged.before
         and aged.namespace in (None, line.compartment.namespace)
         and aged.kind in (None, line.kind)
+        and (line.turn is not None or not aged.said)
     )

@@ -183,8 +183,10 @@ class MarkdownExport(ReadableExport):
             if not isinstance(record, r.LineRecord):
                 rows.append(r.encode(record))
                 continue
-            text = _shown(record.text)
-            rows.append(_row_of(record, on_page=record.text == text and record.kind not in (CARD, TOMBSTONE)))
+            text, whole = _shown(record.text), msgspec.json.decode(r.encode(record))
+            if record.text == text and record.kind not in (CARD, TOMBSTONE):
+                del whole["text"]  # It is read from the page.
+            rows.append(msgspec.json.encode(whole))
             if record.kind == CARD:
                 yield f"## What {_plain(record.owner)} knows of {_plain(record.about or record.owner)}\n"
                 yield from (f"- {_shown(_plain(fact))}" for fact in facts_of(record))
@@ -245,13 +247,6 @@ def _front(properties: dict[str, Any]) -> Iterator[str]:
     yield "---"
     yield from (f"{name}: {msgspec.json.encode(value).decode()}" for name, value in properties.items())
     yield "---\n"
-
-
-def _row_of(record: r.LineRecord, *, on_page: bool) -> bytes:
-    whole = msgspec.json.decode(r.encode(record))
-    if on_page:
-        del whole["text"]
-    return msgspec.json.encode(whole)
 
 
 def _data(rows: Iterable[bytes]) -> Iterator[str]:

@@ -95,12 +95,12 @@ class Retention:
     def _removing(self) -> list[tuple[str, RetentionRule]]:
         with self._store.read() as tx:
             workspaces = sorted({entry.workspace for entry in tx.directory.entries(None, ENTRY)})
-            rules = [
+            return [
                 (one, rule)
                 for one in workspaces
                 for rule in rules_of(tx, self._services.memo, one, tx.marks(one).compartments)
+                if rule.then != FADE
             ]
-        return [(workspace, rule) for workspace, rule in rules if rule.then != FADE]
 
     def _forget(self, workspace: str, rule: RetentionRule, now: int) -> bool:
         with self._store.read(workspace) as tx:

@@ -19,11 +19,13 @@ Then = Literal["forget", "summarise", "fade"]
 
 
 class Aged(Struct, frozen=True):
-    """The lines of a namespace and kind, or of any, that were put before the first id of a moment."""
+    """The lines of a namespace and kind, or of any, that were put before the first id of a moment; perhaps
+    only those that were said in sessions."""
 
     before: str
     namespace: str | None = None
     kind: str | None = None
+    said: bool = False
 
 
 class Hidden(Struct, frozen=True):
@@ -53,4 +55,5 @@ class RetentionRule(Struct, frozen=True):
         return self.namespace in (None, namespace) and self.kind in (None, kind)
 
     def aged(self, now: int) -> Aged:
-        return Aged(ulid.floor(max(0, now - self.days * DAY_MS)), self.namespace, self.kind)
+        before = ulid.floor(max(0, now - self.days * DAY_MS))
+        return Aged(before, self.namespace, self.kind, self.then == SUMMARISE)

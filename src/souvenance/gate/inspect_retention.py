@@ -8,18 +8,16 @@ from functools import partial
 from itertools import islice
 
 from souvenance.core.conversation.compartments import Opener, everywhere, reading
-from souvenance.core.conversation.erase import fall
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import ulid
 from souvenance.domain.line import LinePlace, SealedLine
-from souvenance.domain.names import ALL, Kind, Namespace
+from souvenance.domain.names import ALL
 from souvenance.domain.policy import Reach
-from souvenance.domain.retention import DAY_MS, FORGET, Aged, Days
+from souvenance.domain.retention import DAY_MS, FORGET, RetentionRule
 from souvenance.domain.timestamps import LAST_MS, to_datetime
 from souvenance.gate.inspection import Asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
-from souvenance.ports.store import EVERYTHING
 
 _SHOWN = 5
 _EXPIRING = 20
@@ -28,11 +26,7 @@ _LOOKED_AT = 200
 
 
 class AskAged(Asked, frozen=True, kw_only=True):
-    resting: bool
-    """Whether to count what rests on the lines, too."""
-    days: Days
-    namespace: Namespace | None = None
-    kind: Kind | None = None
+    rule: RetentionRule
 
 
 class EndingLine(Answer, frozen=True):
@@ -47,8 +41,6 @@ class EndingLine(Answer, frozen=True):
 
 class EndingAnswer(Answer, frozen=True):
     lines: list[EndingLine]
-    resting: int = 0
-    """How many lines rest on these and on others that are as old, and on nothing else."""
 
 
 class Expiry(Answer, frozen=True):
@@ -73,12 +65,10 @@ def end_of(ctx: RequestContext, line: LinePlace) -> Expiry | None:
 
 
 def aged(request: AuthorisedRequest, asked: AskAged) -> Outcome:
-    """Some of the lines that have come to that age."""
+    """Some of the lines that have come to the rule's age."""
     ctx = request.ctx
-    old = Aged(ulid.floor(max(0, ctx.now - asked.days * DAY_MS)), asked.namespace, asked.kind)
-    lines = ctx.tx.lines.aged(ctx.scope.workspace, old, EVERYTHING if asked.resting else _LOOKED_AT)
-    resting = len(fall(ctx, lines).lines) - len(lines) if asked.resting else 0
-    return _shown(ctx, lines[:_LOOKED_AT], _SHOWN, resting)
+    old = ctx.tx.lines.aged(ctx.scope.workspace, asked.rule.aged(ctx.now), _LOOKED_AT)
+    return _shown(ctx, old, _SHOWN)
 
 
 def expiring(request: AuthorisedRequest, asked: Asked) -> Outcome:
@@ -87,7 +77,7 @@ def expiring(request: AuthorisedRequest, asked: Asked) -> Outcome:
     return _shown(ctx, ctx.tx.lines.over(ctx.scope.workspace, LAST_MS, _LOOKED_AT), _EXPIRING)
 
 
-def _shown(ctx: RequestContext, lines: Iterable[SealedLine], most: int, resting: int = 0) -> Outcome:
+def _shown(ctx: RequestContext, lines: Iterable[SealedLine], most: int) -> Outcome:
     """The first of those that a reader finds: what is over may still be in the store."""
     opener = Opener(ctx)
     found = [
@@ -102,7 +92,7 @@ def _shown(ctx: RequestContext, lines: Iterable[SealedLine], most: int, resting:
         )
         for line in islice(filter(partial(_stands, ctx), lines), most)
     ]
-    return Outcome(EndingAnswer(found, resting), reading(everywhere(ctx), [line.id for line in found]))
+    return Outcome(EndingAnswer(found), reading(everywhere(ctx), [line.id for line in found]))
 
 
 def _stands(ctx: RequestContext, line: SealedLine) -> bool:
@@ -116,9 +106,7 @@ AGED = operation(
     EndingAnswer,
     aged,
     reach=lambda asked: Reach(
-        workspace=asked.workspace_id, namespaces=(asked.namespace or ALL,), whole_compartments=True
+        workspace=asked.workspace_id, namespaces=(asked.rule.namespace or ALL,), whole_compartments=True
     ),
-    waits=True,
 )
-"""It may wait for the store to look at every line, and must not keep others from searching meanwhile."""
 EXPIRING = operation("inspect.expiring", "get", EndingAnswer, expiring)

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 from souvenance.core import retention_rules
 from souvenance.core.conversation.compartments import denied, everywhere, reading
+from souvenance.core.conversation.erase import fall
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.core.retention import waits_for
 from souvenance.domain import names
@@ -25,6 +26,7 @@ from souvenance.domain.retention import FORGET, SUMMARISE, RetentionRule
 from souvenance.errors import CapOpMismatch, Conflict, NotFound, Unsupported
 from souvenance.gate.messages import Answer, Nothing, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
+from souvenance.ports.store import EVERYTHING
 
 MOST_RULES = 64
 
@@ -40,8 +42,8 @@ class RemoveRule(Request, frozen=True):
 
 class RuleAnswer(Answer, RetentionRule, frozen=True, kw_only=True):
     lines: int | None
-    """How many stored lines have come to that age: what goes, or fades. What rests on them alone is not
-    counted. Null for a token that does not open all that the rule covers."""
+    """How many stored lines have come to that age: what goes, or fades. Null for a token that does not open
+    all that the rule covers."""
     waits_for: str = ""
     """Why the rule removes nothing for now, if that is so."""
 
@@ -50,6 +52,9 @@ class SetAnswer(RuleAnswer, frozen=True, kw_only=True):
     """The rule as it holds now, or would."""
 
     dry_run: bool
+    resting: int | None
+    """How many more go with these lines, because they rest on them alone; null if the rule was set. Cards and
+    summaries, which are made anew, are not counted."""
 
 
 class RemovedRule(Answer, frozen=True):
@@ -170,7 +175,13 @@ def _facts(ctx: RequestContext, grant: Grant, rule: RetentionRule) -> dict[str, 
 
 
 def _outcome(authorised: AuthorisedRequest, rule: RetentionRule, *, dry_run: bool) -> Outcome:
-    answer = SetAnswer(**_facts(authorised.ctx, authorised.chain.grant, rule), dry_run=dry_run)
+    ctx, resting = authorised.ctx, 0 if dry_run else None
+    facts = _facts(ctx, authorised.chain.grant, rule)
+    if dry_run and rule.then == FORGET:
+        ctx.tx.lines.hide(None)  # What is over and still there rests on them, too.
+        old = ctx.tx.lines.aged(ctx.scope.workspace, rule.aged(ctx.now), EVERYTHING)
+        resting = len(fall(ctx, old).lines) - len(old)
+    answer = SetAnswer(**facts, dry_run=dry_run, resting=resting)
     return Outcome(answer, _trace(rule, lines=answer.lines, dry_run=dry_run))
 
 

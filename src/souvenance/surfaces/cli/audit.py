@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
@@ -219,27 +218,19 @@ def doctor(shell: Shell, repair: bool) -> None:
     if overview.scrub_pending and not shell.call(o.SCRUB, m.Nothing()).scrubbed:
         findings.append("forgotten bytes can't be scrubbed while another process holds the store")
     result = {"lines": lines, "audit_rows": rows, "findings": findings}
+    told = [*findings]
     if mended is not None:
         result |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
-    shell.show(
-        result,
-        lambda: [
-            *findings,
-            *([] if mended is None else [_mended(mended)]),
-            f"{counted(lines, 'line')} readable, {counted(rows, 'audit row')} verified",
-        ],
-    )
+        told.append(
+            f"store and bucket agree: {counted(mended.restored, 'line')} restored,"
+            f" {counted(mended.carried, 'object')} copied, {mended.removed} of erased lines removed"
+        )
+    told.append(f"{counted(lines, 'line')} readable, {counted(rows, 'audit row')} verified")
+    shell.show(result, lambda: told)
     if findings:
         raise IntegrityError(
             counted(len(findings), "finding"), hint="Keep a copy of the folder before you repair anything."
         )
-
-
-def _mended(found: Any) -> str:
-    return (
-        f"store and bucket agree: {counted(found.restored, 'line')} restored,"
-        f" {counted(found.carried, 'object')} copied, {found.removed} of erased lines removed"
-    )
 
 
 def _open_to_others(home: Path) -> list[str]:

@@ -90,8 +90,9 @@ def _days(keep: int | None, fade: int | None, *, summarise: bool) -> int:
     return days
 
 
-def _described(rule: t.RuleAnswer) -> str:
-    return f"{rule.name}: {_said(rule)}; {_count(rule)} that old now"
+def _described(rule: t.SetAnswer) -> str:
+    more = f", and {counted(rule.resting, 'more')} that rest on them alone" if rule.resting else ""
+    return f"{rule.name}: {_said(rule)}; {_count(rule)} that old now{more}"
 
 
 def _said(rule: t.RuleAnswer) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from souvenance.domain.line import MESSAGE
 from souvenance.domain.names import DEFAULT_KIND
-from souvenance.domain.retention import FADE, FORGET, SUMMARISE
+from souvenance.domain.retention import FADE, FORGET, SUMMARISE, RetentionRule
 from souvenance.errors import NotFound
 from souvenance.gate import inspect_retention, inspection
 from souvenance.gate import messages as m
@@ -86,21 +86,16 @@ async def _asked(
     visit: Visit, workspace: str, rule: t.RuleAnswer, fields: Mapping[str, str], *, removes: bool
 ) -> Response:
     """The question whether the rule is to be set or removed."""
-    old = inspect_retention.AskAged(
-        workspace_id=workspace,
-        days=rule.days,
-        namespace=rule.namespace,
-        kind=rule.kind,
-        resting=rule.then == FORGET and not removes,
-    )
-    aged = rule.lines and await visit.ask(inspect_retention.AGED, old)
+    old = RetentionRule(rule.name, rule.then, rule.days, rule.namespace, rule.kind)
+    asked = inspect_retention.AskAged(workspace_id=workspace, rule=old)
+    aged = rule.lines and await visit.ask(inspect_retention.AGED, asked)
     return visit.page(
         "retention_rule.html",
         workspace=workspace,
         rule=rule,
         removes=removes,
         some=aged.lines if aged else [],
-        resting=aged.resting if aged else 0,
+        resting=isinstance(rule, t.SetAnswer) and rule.resting,
         then=THEN,
         fields={name: value for name, value in fields.items() if name not in ("csrf", "sure")},
     )
