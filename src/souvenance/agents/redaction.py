@@ -321,7 +321,9 @@ def _assignments(whole: _Text) -> Iterator[_Span]:
         if whole.judge.tires():
             yield from _every_value(_NAMED_VALUE, whole, found.start())
             break
-        name = _NAME.search(text, max(0, found.start("sign") - _LONGEST_NAME), _name_end(text, found))
+        start, sign = found.start(), found.start("sign")
+        end = start + len(text[start:sign].rstrip(" \t\"'`*\\"))  # Before its quotes.
+        name = _NAME.search(text, max(0, sign - _LONGEST_NAME), end)
         if name is None or name.start() < done:
             continue
         value = _secret_of(text, name, found)
@@ -329,12 +331,6 @@ def _assignments(whole: _Text) -> Iterator[_Span]:
             done = value[1]
             yield value
     yield from _flags(whole)
-
-
-def _name_end(text: str, found: re.Match[str]) -> int:
-    """Where the name ends, before its quotes and the sign."""
-    start = found.start()
-    return start + len(text[start : found.start("sign")].rstrip(" \t\"'`*\\"))
 
 
 def _secret_of(text: str, name: re.Match[str], found: re.Match[str]) -> _Span | None:

@@ -40,8 +40,10 @@ def excerpt(text: str, about: Sequence[str], most: int) -> str:
     """
     if len(text) <= most:
         return text
-    start = _word_start(text, _densest(text, about, most) - most // _LEAD)
-    if not start:
+    start = _densest(text, about, most) - most // _LEAD
+    while 0 < start < len(text) and not _ends_word(text, start):
+        start += 1
+    if start <= 0:
         return cut(text, most)
     part = cut(text[start:], most - len(_BEFORE))
     return _BEFORE + part if part else cut(text, most)
@@ -66,13 +68,6 @@ def _densest(text: str, about: Sequence[str], most: int) -> int:
         if not held[term]:
             del held[term]
     return at
-
-
-def _word_start(text: str, at: int) -> int:
-    """The first place from there on where a word begins; the text's beginning if that is as near."""
-    while 0 < at < len(text) and not _ends_word(text, at):
-        at += 1
-    return max(0, at)
 
 
 def _ends_word(text: str, end: int) -> bool:

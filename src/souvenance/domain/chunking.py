@@ -64,16 +64,11 @@ def best_cut(text: str, start: int, limit: int) -> _Cut:
 def _cuts(text: str, first: int, limit: int) -> Iterator[_Cut]:
     for match in _BOUNDARY.finditer(text, first, limit + 1):
         space = match[0].isspace()
-        stop = match.start() if space else match.end()
-        resume = _past_space(text, match.end()) if space else stop
+        stop, resume = match.start() if space else match.end(), match.end()
+        while space and resume < len(text) and text[resume].isspace():
+            resume += 1
         if stop <= limit and not is_one_character(text, resume):
             yield _Cut(_rank(text, stop, text[stop:resume]) if space else 2, stop, resume)
-
-
-def _past_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
 
 
 def _rank(text: str, stop: int, space: str) -> int:

@@ -321,8 +321,9 @@ def _local(configuration: Configuration, conversation: HostConversation) -> _Sou
     elif strategy == "global":
         text = configuration.workspace
     else:
-        repository = _repository(directory) if strategy == "per-repo" else None
-        text = repository or directory.name or str(directory)
+        above = (directory, *directory.parents) if strategy == "per-repo" else ()
+        root = next((folder for folder in above if os.path.exists(folder / ".git")), directory)
+        text = root.name or directory.name or str(directory)
     return _Source("local", text, text if _NAME.match(text) and not _GATEWAY_NAME.match(text) else None)
 
 
@@ -342,13 +343,6 @@ def _real(path: str) -> str | None:
         return os.path.realpath(expanded) if os.path.isabs(expanded) else None
     except ValueError:
         return None
-
-
-def _repository(directory: Path) -> str | None:
-    """The name of the root of the repository, work tree or submodule that the directory is in."""
-    roots = (folder for folder in (directory, *directory.parents) if os.path.exists(folder / ".git"))
-    root = next(roots, None)
-    return None if root is None else root.name
 
 
 def _marked(shown: str, *original: str) -> str:

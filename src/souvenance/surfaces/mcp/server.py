@@ -431,16 +431,11 @@ async def _serve_stdio(person: MemoryOwner, call: Call) -> None:
     memory = PersonsMemory(person, asks)
     server = make_server(lambda context: memory)
     with anyio.CancelScope() as scope:
-        _end_on_signals(scope.cancel)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # Windows has none that a loop hears.
+                asyncio.get_running_loop().add_signal_handler(number, scope.cancel)
         async with stdio_server(stdin=cast("Any", _standard_input())) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
-
-
-def _end_on_signals(end: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):  # Windows has none that a loop hears; there Ctrl-C interrupts.
-            loop.add_signal_handler(number, end)
 
 
 def _standard_input() -> AsyncIterator[str]:
