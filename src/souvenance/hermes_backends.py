@@ -65,7 +65,6 @@ def _folder_of(configuration: Configuration) -> Path:
 
 
 def _queue_of(configuration: Configuration) -> Path:
-    """The folder of the profile's write queue."""
     return _folder_of(configuration) / "write-queue"
 
 
@@ -189,7 +188,6 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
 
 
 def budget_of(configuration: Configuration) -> Allowance:
-    """What Hermes' own model may cost."""
     calls, tokens = configuration.host_model_calls_per_day, configuration.host_model_tokens_per_day
     return Allowance(calls, calls, tokens, tokens)
 
@@ -226,7 +224,6 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
 
 
 def _spent(configuration: Configuration) -> tuple[Spent, str]:
-    """What a model cost today, or why that is unknown."""
     from souvenance.adapters.model.calls import ModelBudget
 
     budget = budget_of(configuration)

@@ -39,8 +39,6 @@ _ALIKE = 5
 
 
 class ToldRemark(Struct, frozen=True):
-    """One remark of what memory tells a conversation."""
-
     heading: str
     id: str
     """The id of its line, which can be corrected or forgotten; empty if there is none."""

@@ -14,8 +14,8 @@ from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
-    from souvenance.hermes.config_files import read_configuration, write_setting
-    from souvenance.hermes.configuration import SHOWN, TASK, Configuration, known, shown_default
+    from souvenance.hermes.config_files import read_configuration, stamp_of, write_setting
+    from souvenance.hermes.configuration import SHOWN, TASK, Complaint, Configuration, known, shown_default
     from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
     from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
     from souvenance.hermes.provider import Provider
@@ -32,7 +32,6 @@ _WHERE_AND_HOW = attrgetter(
 
 
 def register(ctx: Any) -> None:
-    """What the host calls for a new agent."""
     ctx.register_memory_provider(provider())
     offer_task = getattr(ctx, "register_auxiliary_task", None)
     if offer_task is not None:  # Hermes 0.20 and newer lets people choose another model for it.
@@ -165,11 +164,22 @@ class Runtimes:
             runtime.close()
 
 
+_read: dict[tuple[str, str], tuple[Any, tuple[Configuration, list[Complaint]]]] = {}
+
+
+def _configuration(home: Path, profile: str) -> tuple[Configuration, list[Complaint]]:
+    """As it is in force. A gateway asks with every message, so it is read again only after a change."""
+    stamp, key = stamp_of(home, ENVIRONMENT), (home_key(home), profile)
+    if key not in _read or _read[key][0] != stamp:
+        _read[key] = stamp, read_configuration(home, ENVIRONMENT, profile)
+    return _read[key][1]
+
+
 RUNTIMES = Runtimes()
 _SURROUNDINGS = Surroundings(
     home=home_now,
     directory=directory_now,
-    configuration=lambda home, profile: read_configuration(home, ENVIRONMENT, profile),
+    configuration=_configuration,
     runtime=RUNTIMES.get,
     state_files=state_files_of,
 )

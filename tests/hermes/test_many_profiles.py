@@ -1,6 +1,9 @@
 """Many profiles in one process: each has its own memory, secrets and model cost, on whichever thread."""
 
+import builtins
+import io
 import json
+import os
 import threading
 from types import SimpleNamespace
 
@@ -170,6 +173,54 @@ def test_work_in_the_pool_has_the_context_of_who_gave_it_not_of_who_began_the_th
 
 def runtime_now():
     return plugin.RUNTIMES.get(read_configuration(home_now(), ENVIRONMENT)[0])
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The files that are opened."""
+    found = []
+
+    def watched(plain):
+        def opens(path, *args, **kwargs):
+            found.append(str(path))
+            return plain(path, *args, **kwargs)
+
+        return opens
+
+    for module in (os, io, builtins):
+        monkeypatch.setattr(module, "open", watched(module.open))
+    return found
+
+
+def test_a_signature_reads_no_file_while_nothing_is_changed(host, homes, opened):
+    """A gateway asks for it with every message, of a provider that is made for that."""
+
+    def signature():
+        found = []
+        plugin.register(SimpleNamespace(register_memory_provider=found.append))
+        return found[0].identity_signature()
+
+    signatures = {}
+    for home in homes[:2]:
+        with host.turn(home):
+            signatures[home] = signature()
+    assert opened
+    opened.clear()
+    for home in (*homes[:2], *homes[:2]):
+        with host.turn(home):
+            assert signature() == signatures[home]
+    assert opened == []
+    file = homes[0] / "souvenance.json"
+    before = file.stat()
+    file.write_text(file.read_text().replace('"ann"', '"zoe"'))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    (homes[1] / "souvenance").mkdir()
+    (homes[1] / "souvenance" / "config.json").write_text('{"recallMode": "tools"}')
+    opened.clear()
+    for home in homes[:2]:
+        with host.turn(home):
+            assert signature() != signatures[home]
+    assert {str(file), str(homes[1] / "souvenance.json")} <= {*opened}
 
 
 def test_a_change_of_who_one_is_makes_agents_anew_and_costs_nothing_else(host, homes):

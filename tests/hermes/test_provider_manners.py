@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ from hermes.theatre import (
 from souvenance import hermes_backends, plugin
 from souvenance.errors import SouvenanceError
 from souvenance.files import locked
+from souvenance.hermes import delivery, profile_runtime
 from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.state_files import DELAY
@@ -201,10 +204,6 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
     )
 
 
-MOST_READERS = 4
-"""That may read the store at once, each over a connection of two files: two layers, the queue, the work."""
-
-
 def open_files():
     return len(os.listdir("/proc/self/fd"))
 
@@ -223,22 +222,38 @@ def request(stage, number):
     return weakref.ref(provider)
 
 
-def left_behind(stage, most):
-    """Of so many requests: how many objects, and how many threads, files and bytes more than a third left."""
+AT_ONCE_MOST = 8
+OF_A_POOL = "souvenance-foresight"
+"""Two at most, which stay once they were needed."""
+
+
+def left_behind(stage, most, rest=lambda: None):
+    """Of so many requests: how many objects, and how many threads, files and bytes more than a third left.
+    That comes many at once: a store opens no more connections to read than are used at one moment."""
     counted = []
-    for numbers in (range(most // 3), range(most // 3, most)):
-        left = [request(stage, number) for number in numbers]
+    for numbers, at_once in ((range(most // 3), AT_ONCE_MOST), (range(most // 3, most), 1)):
+        with ThreadPoolExecutor(at_once) as crowd:
+            left = list(crowd.map(partial(request, stage), numbers))
+        rest()
         gc.collect()
         alive = sum(one() is not None for one in left)
-        counted.append((threading.active_count(), open_files(), resident_bytes()))
+        threads = [one for one in threading.enumerate() if not one.name.startswith(OF_A_POOL)]
+        counted.append((len(threads), open_files(), resident_bytes()))
     return alive, *(after - before for before, after in zip(*counted, strict=True))
 
 
-def test_objects_leave_nothing_behind(stage):
-    alive, threads, files, memory = left_behind(stage, 75)
-    assert alive == 0
-    assert threads <= 2
-    assert files <= 2 * MOST_READERS
+def test_objects_leave_nothing_behind(stage, monkeypatch):
+    for module in (profile_runtime, delivery):
+        monkeypatch.setattr(module, "_IDLE_SECONDS", 0.05)
+    own = ("souvenance-recall", "souvenance-delivery", "souvenance-meaning")
+
+    def rest():
+        """Until the threads are gone that go when they have nothing to do."""
+        assert eventually(lambda: not any(one.name.startswith(own) for one in threading.enumerate()), 60)
+
+    alive, threads, files, memory = left_behind(stage, 75, rest)
+    assert (alive, threads) == (0, 0)
+    assert files <= 0
     assert memory < 8 * 1024 * 1024
 
 

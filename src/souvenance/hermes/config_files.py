@@ -34,6 +34,7 @@ KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 
 _VARIABLES = {key.variable for key in c.KEYS if key.variable}
+_HEEDED = (HOST_VARIABLE, "HOME", "USERPROFILE", "LOCALAPPDATA")
 _PEERS = ("peerName", "aiPeer", "userPeerAliases")
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
@@ -93,7 +94,6 @@ def block_name(values: Mapping[str, Any], host: str) -> str:
 
 
 def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
-    """The block of a host; None if it has none."""
     block = blocks_of(values).get(block_name(values, host))
     return block if isinstance(block, dict) else None
 
@@ -116,7 +116,6 @@ class _DocumentReader:
         self._closed = False
 
     def default_host(self) -> str:
-        """The host that the file names for profiles without a name."""
         value = self._document.values.get("defaultHost")
         if value is None or isinstance(value, str):
             return (value or "").strip() or DEFAULT_HOST
@@ -223,7 +222,6 @@ class _DocumentReader:
         self._complain(found["oauth"].path, wrong, f"Sign in here: souvenance login --url {server}")
 
     def _part_from_agent(self, values: dict[str, Any], found: dict[str, _Stated], host: str) -> None:
-        """The agent and its owner are two."""
         if values.get("peer_name") != values["ai_peer"]:
             return
         name = _named_after(host, Path())["ai_peer"]
@@ -268,7 +266,6 @@ class _DocumentReader:
         self._complain(key.path, wrong, hint, variable=key.level is levels[-1])
 
     def _miss_key(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
-        """Honcho's cloud without a key: nothing is sent there."""
         named = found.get("baseUrl") if values.get("base_url") else found.get("environment")
         if named is None or named.value not in (c.CLOUD, "production"):
             return
@@ -368,12 +365,26 @@ def read_configuration(
     return configuration, complaints
 
 
-def _in_force(home: Path, environment: Mapping[str, str]) -> tuple[Path | None, bool]:
-    """The file that counts, even one that can't be looked at; and whether it is other programs' too."""
+def stamp_of(home: Path, environment: Mapping[str, str]) -> list[Any]:
+    """What is another one whenever `read_configuration` may find something else. No file is read for it."""
+    stamps: list[Any] = [environment.get(name) for name in (*_HEEDED, *sorted(_VARIABLES))]
+    for path in (*_places(home, environment), home / _PANEL):
+        found = os.stat(path) if os.path.exists(path) else None
+        stamps.append(found and (found.st_ino, found.st_ctime_ns, found.st_size))
+    return stamps
+
+
+def _places(home: Path, environment: Mapping[str, str]) -> list[Path]:
+    """Where the file that counts may be. The last one is other programs' too."""
     homes = dict.fromkeys((home, default_home(home, environment)))
     shared = Path(user_home(environment) or os.devnull, ".honcho", "config.json")
-    places = [*(one / name for name in (FILE, _HONCHO) for one in homes), shared]
-    return (found := next(filter(_is_there, places), None)), found == shared
+    return [*(one / name for name in (FILE, _HONCHO) for one in homes), shared]
+
+
+def _in_force(home: Path, environment: Mapping[str, str]) -> tuple[Path | None, bool]:
+    """The file that counts, even one that can't be looked at; and whether it is other programs' too."""
+    places = _places(home, environment)
+    return (found := next(filter(_is_there, places), None)), found == places[-1]
 
 
 def _is_there(path: Path) -> bool:
@@ -415,7 +426,6 @@ def root_of(file: Path | None) -> dict[str, Any]:
 
 
 def old_spellings(values: Mapping[str, Any], host: str) -> bool:
-    """Whether a setting of the host, or of all hosts, is spelled as it was once."""
     names = (*values, *(block_of(values, host) or ()))
     return any((key := c.find(name)) is not None and key.name != name for name in names)
 

@@ -536,7 +536,6 @@ _SPELLINGS = {spelling: key for key in KEYS for spelling in (key.name, *key.alia
 
 
 def find(name: str) -> ProviderSetting | None:
-    """The setting of that name, or of that legacy spelling."""
     return _SPELLINGS.get(name)
 
 

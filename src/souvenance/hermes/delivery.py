@@ -401,7 +401,6 @@ class DeliveryThread:
                     return
 
     def _round(self) -> bool:
-        """Whether everything was delivered."""
         try:
             return self._write_queue.deliver(self._carry)
         except SouvenanceError as error:

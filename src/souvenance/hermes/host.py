@@ -22,6 +22,8 @@ from souvenance.patterns import pattern
 
 PERSONAL = frozenset({"cli", "tui", "acp", "desktop", "local"})
 """The platforms whose only user is who runs them."""
+READS_STDIN = "acp"
+"""The platform on which a thread of the host reads standard input all the time."""
 PROVIDERS = "agent.memory_provider"
 """Where the host says what a provider is, and has what providers may use."""
 _SECRETS = "agent.secret_scope"

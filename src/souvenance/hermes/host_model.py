@@ -109,7 +109,6 @@ class HostModel(httpx.BaseTransport):
 
 
 def _arguments(asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """A request in the host's words."""
     arguments = {name: asked[name] for name in _PASSED_ON if name in asked}
     shape = {"response_format": asked["response_format"]} if "response_format" in asked else None
     return {
@@ -122,7 +121,6 @@ def _arguments(asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def _reply(response: Any) -> dict[str, Any]:
-    """The host's reply as an endpoint would send it."""
     choice = response.choices[0]
     usage = getattr(response, "usage", None)
     used = [getattr(usage, name, None) for name in ("total_tokens", "prompt_tokens", "completion_tokens")]

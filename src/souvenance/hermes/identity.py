@@ -47,8 +47,6 @@ class Person(Struct, frozen=True):
 
 
 class IdentityClaim(NamedTuple):
-    """Who a caller of the HTTP API says that it speaks for."""
-
     channel: str
     id: str
 
@@ -242,7 +240,6 @@ def session_name(configuration: Configuration, conversation: HostConversation, p
 def scope_of(
     configuration: Configuration, conversation: HostConversation, person: Person
 ) -> ConversationScope:
-    """Whose memory that person's conversation is about, and where it is kept."""
     token, ai = configuration.token, agent_peer(configuration)
     return ConversationScope(
         workspace=configuration.workspace,

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from functools import partial
 from itertools import islice
@@ -280,8 +280,15 @@ class ProfileRuntime:
             latest = list(islice(reversed(self._live.items()), _MOST_LOOKED_AT))
         return {key[-1]: live.scope for key, live in latest if live.scope is not None}
 
-    def warm_up(self) -> bool:
-        """Open the backend, and deliver what the write queue still has; whether that is done or under way."""
+    def warm_up(self, *, here: bool = False) -> bool:
+        """Open the backend, and deliver what the write queue still has; whether that is done or under way.
+
+        `here`: load what it takes on this thread first. Loaded by another one while the host reads standard
+        input, numpy never ends on Windows.
+        """
+        if here and not self._loaded.is_set():
+            with suppress(Exception):  # The thread that opens the backend says what is wrong.
+                self._load_once()
         with self._small_lock:
             if self._backend is None and not self._opening and self.breaker.admits():
                 self._tried.clear()
@@ -482,7 +489,6 @@ class ProfileRuntime:
         return self._write_queue.standing()
 
     def leave(self) -> None:
-        """Ask and write nothing more. Does not wait."""
         self._closed = True
         self._delivery_thread.dismiss()
 

@@ -29,6 +29,7 @@ from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Transcript, Un
 from souvenance.hermes.host import (
     PERSONAL,
     PROVIDERS,
+    READS_STDIN,
     SENT,
     HostConversation,
     Window,
@@ -142,7 +143,7 @@ class Provider:
                 )
         if self._person is not None:
             self._settle_title()
-            self._runtime().warm_up()
+            self._runtime().warm_up(here=self._conversation.platform == READS_STDIN)
 
     def _settle_title(self) -> None:
         """A session keeps the title that it began with, as far as that names it: the host gives one later."""

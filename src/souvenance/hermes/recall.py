@@ -88,7 +88,6 @@ class RecallPace(Struct, frozen=True):
 
 
 def fresh(asked: int, number: int, configuration: Configuration) -> bool:
-    """Whether an answer to the turn `asked` is recent enough for this one."""
     return 0 <= number - asked <= _STALE_AFTER * configuration.dialectic_cadence
 
 
@@ -305,7 +304,6 @@ class Recall(Struct):
         return answer
 
     def _rendered(self, known: Known, message: str, window: Window | None) -> str:
-        """The text, without what is in the model's window."""
         return injection.base(
             replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
@@ -340,7 +338,6 @@ def _failed(task: Future[str]) -> bool:
 
 
 def _by(task: Future[_T], deadline: float) -> _T | None:
-    """The result of the task, if it comes by the deadline."""
     try:
         return task.result(max(0.0, deadline - time.monotonic()))
     except TooLate:

@@ -71,7 +71,6 @@ class StateFiles:
                 self._write(_done(key), b"")
 
     def was(self, *key: str) -> bool:
-        """Whether the block of `once` was completed with that key."""
         return (self._folder / _done(key)).exists()
 
     def title(self, session_id: str) -> str | None:
@@ -89,7 +88,6 @@ class StateFiles:
         return self._folder / "titles" / sha256(session_id.encode(errors="surrogatepass")).hexdigest()[:32]
 
     def transcript(self, *conversation: str) -> Transcript:
-        """What was heard of a conversation in other processes."""
         try:
             heard = msgspec.json.decode(
                 self._transcribed(conversation).read_bytes(), type=settled(HeardMessages)

@@ -63,7 +63,6 @@ class Token(Struct, frozen=True):
         return Namespaces(read, write if write and self.opens(write) and "put" in ops else None)
 
     def unfit(self, workspace: str, person: str | None) -> Iterator[str]:
-        """Why Hermes can't have any memory with it."""
         if self.claims.data_class not in ("memory", ALL):
             yield f"it is of the data class {self.claims.data_class!r}, not 'memory'"
         if self.bound:

@@ -66,8 +66,6 @@ _T = TypeVar("_T")
 
 
 class _OfPeer(Struct, frozen=True, kw_only=True):
-    """Base of what a tool is called with."""
-
     peer: str = USER
 
     @property
@@ -164,13 +162,11 @@ def _read(kind: type[_OfPeer], args: object) -> Any:
 
 
 def refused(error: SouvenanceError) -> str:
-    """What a tool answers when it can't do what it was asked: a code, and a hint."""
     detail = cut(defuse(error.detail), _MOST_OF_A_COMPLAINT)
     return _json({"error": error.code, "detail": detail, "hint": error.hint})
 
 
 def nobody() -> str:
-    """What every tool answers where nothing is remembered."""
     hint = "It names no user, or it is a group chat and groupChats is off. The operator can change both."
     return refused(Unauthenticated("this conversation has no memory", hint=hint))
 

@@ -75,11 +75,9 @@ class CommandContext:
 
     @property
     def surroundings(self) -> dict[str, str]:
-        """The environment as Hermes sees it in this profile."""
         return environment_of(self.installation.current, self.environment)
 
     def read(self) -> tuple[Configuration, list[Complaint]]:
-        """The profile's configuration, and what in it does not work."""
         profile = self.installation.current
         return read_configuration(profile.home, self.surroundings, profile.name)
 

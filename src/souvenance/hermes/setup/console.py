@@ -31,7 +31,6 @@ def alias(text: str, owner: str) -> tuple[str, str]:
 
 
 def aliases(text: str, owner: str) -> dict[str, str]:
-    """Several of them, separated by commas."""
     return dict(alias(part, owner) for part in text.split(",") if part.strip())
 
 

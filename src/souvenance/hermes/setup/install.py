@@ -60,7 +60,6 @@ def folder_of(profile: Profile) -> Path:
 
 
 def is_placed(profile: Profile) -> bool:
-    """Whether Hermes finds our plugin in this profile."""
     return _is_ours(folder_of(profile) / "__init__.py")
 
 

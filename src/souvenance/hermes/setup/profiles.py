@@ -95,7 +95,6 @@ def find_installation(
 
 
 def _sticky(root: Path) -> str:
-    """The profile that `hermes profile use` chose."""
     try:
         return (root / "active_profile").read_text("utf-8").strip() or DEFAULT
     except (OSError, UnicodeDecodeError):
@@ -200,7 +199,6 @@ def provider_in(path: Path) -> str:
 
 
 def nested(said: Any, keys: Sequence[str]) -> Any:
-    """The value under one key after another; None if there is none."""
     for key in keys:
         said = said.get(key) if isinstance(said, Mapping) else None
     return said

@@ -104,16 +104,12 @@ _TOLD_ANYWAY = {"baseUrl", "apiKey", "oauth", "environment", "peerName", "aiPeer
 
 
 class ConfigLocation(Struct, frozen=True):
-    """A profile, and how far it is ours."""
-
     profile: str
     placed: bool
     provider: str
 
 
 class Report(Findings, frozen=True, kw_only=True):
-    """The state of memory in a profile, with what was found out about it."""
-
     profile: str
     home: Path
     host: str

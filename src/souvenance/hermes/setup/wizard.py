@@ -255,7 +255,6 @@ class _Wizard:
     """Whether the environment has a key that is not used, and may be meant for the cloud."""
 
     def wanted(self) -> dict[str, Any]:
-        """Every answer, by the name of its setting."""
         given = self.given
         wanted = self._connection()
         local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
@@ -379,7 +378,6 @@ class _Wizard:
         return answered(console, f"Its key, which is not shown ({enter})", "", read, hidden=True)
 
     def write(self, wanted: Mapping[str, Any]) -> None:
-        """Write the answers that change something."""
         now, home = self.now, self.profile.home
         changes = {
             name: to_builtins(value)

@@ -48,8 +48,6 @@ class Signed(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """What to show a person who signs in on another device."""
-
     device_code: str
     user_code: str
     verification_uri: str
@@ -59,8 +57,6 @@ class Code(Struct, frozen=True):
 
 
 class Attempt:
-    """One sign-in with a browser. The page gets the state, the token endpoint the verifier."""
-
     def __init__(self, endpoints: SignInEndpoints, redirect: str) -> None:
         self._endpoints = endpoints
         self._redirect = redirect

@@ -58,7 +58,6 @@ class Listener(ThreadingHTTPServer):
             self._awaited = awaited
 
     def wait(self, seconds: float) -> Mapping[str, str] | None:
-        """The expected answer; None if it did not come in time."""
         try:
             return self._answers.get(timeout=seconds)
         except queue.Empty:

@@ -101,7 +101,6 @@ def shown(configuration: Configuration, environment: Mapping[str, str], source: 
 
 
 def target_of(configuration: Configuration) -> Path:
-    """The file that a sign-in is written to."""
     file = configuration.file
     return file if file is not None and file.name == FILE else configuration.home / FILE
 
