@@ -19,6 +19,7 @@ from souvenance.domain.names import namespace
 from souvenance.domain.telemetry import TEXT, TelemetrySettings
 from souvenance.domain.upstream import ChatSettings, Upstream, is_address
 from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.files import read_regular
 from souvenance.patterns import pattern
 from souvenance.ports.model import TASKS
 
@@ -294,7 +295,7 @@ def _listed(path: Path) -> list[_UpstreamEntry]:
     import tomllib
 
     try:
-        found = convert(tomllib.loads(path.read_text("utf-8")), _UpstreamFile)
+        found = convert(tomllib.loads(read_regular(path).decode()), _UpstreamFile)
     except OSError as error:
         raise Misconfigured(f"SOUVENANCE_CHAT_FILE can't be read: {error.strerror}") from None
     except (ValueError, ValidationError) as error:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from souvenance.errors import StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
+from souvenance.errors import InvalidInput, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
 
 LOCK_FILE = ".lock"
 """The file by which a folder is locked. It stays there."""
@@ -108,6 +108,22 @@ def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return os.fdopen(descriptor, "rb")
+
+
+def read_regular(path: Path) -> bytes:
+    """All of it. Raises: OSError."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def file_text(path: str | Path) -> str:
+    """What a file says that somebody named. Raises: InvalidInput."""
+    try:
+        return read_regular(Path(path).expanduser()).decode().strip()
+    except OSError as error:
+        raise InvalidInput(f"{path} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not text") from None
 
 
 def is_mine(status: os.stat_result) -> bool:

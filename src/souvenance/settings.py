@@ -19,7 +19,7 @@ from souvenance.domain.model_budget import Allowance
 from souvenance.domain.telemetry import LOGS, TEXT
 from souvenance.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings
 from souvenance.errors import Misconfigured
-from souvenance.files import is_mine, others_may
+from souvenance.files import is_mine, others_may, read_regular
 from souvenance.ports.model import TASKS
 
 PREFIX = "SOUVENANCE_"
@@ -284,13 +284,11 @@ def _in_file(found: Mapping[str, Given]) -> dict[str, Given]:
     named = found.get("config")
     path = Path(named.value).expanduser() if named and named.value else home_of(found) / FILE
     try:
-        text = path.read_text("utf-8")
+        text = read_regular(path).decode()
         status = path.stat()
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if named and named.value:
-            raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
-        return {}
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, FileNotFoundError | NotADirectoryError) and not (named and named.value):
+            return {}
         raise Misconfigured(f"{path} can't be read: {getattr(error, 'strerror', error)}") from None
     values = _parsed(path, text)
     secret = any(_is_hidden(SETTINGS[name], value) for name, value in values.items())

@@ -39,6 +39,7 @@ from msgspec import Struct, field
 from souvenance.decoders import settled
 from souvenance.errors import Misconfigured, Tampered
 from souvenance.extras import install
+from souvenance.files import read_regular
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -271,7 +272,7 @@ def verified(path: Path, sha256: str) -> bytes:
 def readable(path: Path) -> bytes:
     """The content. Raises: Misconfigured if it can't be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise Misconfigured(f"{path} can't be read: {error.strerror or error}") from error
 

@@ -17,6 +17,7 @@ import click
 import msgspec
 
 from souvenance.errors import InvalidInput
+from souvenance.files import file_text
 from souvenance.hermes.config_files import block_of, read_configuration, root_of, write_setting
 from souvenance.hermes.configuration import Complaint, Configuration, known, taken
 from souvenance.hermes.identity import agent_peer
@@ -204,7 +205,7 @@ def _chosen(profile: Profile) -> str:
 @click.option("--embedded", "where", flag_value="embedded", help="Keep memory on this machine.")
 @click.option("--cloud", "where", flag_value="cloud", help="Keep memory in Honcho's cloud.")
 @click.option("--url", metavar="URL", help="Keep memory on this server, Souvenance's or Honcho's.")
-@click.option("--api-key-file", type=click.File(), help="Where the server's key is; - for standard input.")
+@click.option("--api-key-file", metavar="FILE", help="Where the server's key is; - for standard input.")
 @click.option("--api-key-env", metavar="VARIABLE", help="The variable that holds the server's key.")
 @click.option("--login", "sign_in", type=click.Choice(["browser", "device"]), help="Sign in to the server.")
 @click.option("--peer", metavar="NAME", help="Your name.")
@@ -276,8 +277,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _api_key(command_context: CommandContext, options: Mapping[str, Any]) -> str | None:
-    if options["api_key_file"] is not None:
-        key = taken("apiKey", options["api_key_file"].read())
+    if (file := options["api_key_file"]) is not None:
+        key = taken("apiKey", sys.stdin.read() if file == "-" else file_text(file))
     elif options["api_key_env"] is not None:
         key = taken("apiKey", command_context.surroundings.get(options["api_key_env"], ""))
     else:

@@ -12,11 +12,11 @@ import msgspec
 from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain import receipt as receipts
-from souvenance.domain.audit import Checkpoint, Row, verify
+from souvenance.domain.audit import Checkpoint, verify
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, IntegrityError, InvalidInput
-from souvenance.files import others_may
+from souvenance.files import file_text, others_may, read_regular
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.output import counted, progress, say
@@ -60,7 +60,7 @@ def verify_(shell: Shell, checkpoint: Path | None, rows: Path | None, receipt: P
     With --checkpoint, check that the log only grew since. With --receipt, check that the log records the
     deletion, and who signed it. With --rows, only the given files are read, so no signature is checked.
     """
-    text = receipt.read_text("utf-8", "replace").strip() if receipt else None
+    text = file_text(receipt) if receipt else None
     claimed = receipts.read_unverified(text) if text is not None else None
     saved = _read_checkpoint(checkpoint) if checkpoint else None
     named = shell.workspace if claimed is None else claimed.workspace
@@ -71,12 +71,13 @@ def verify_(shell: Shell, checkpoint: Path | None, rows: Path | None, receipt: P
         workspace = shell.call(o.CHECKPOINT, m.Nothing(), workspace=named).workspace
     every = [row.row(workspace) for row in found]
     now = verify(workspace, every, saved)
-    if claimed is not None:
-        _confirm(claimed, every)
-    if text is not None and not rows:
-        shell.call(o.VERIFY_RECEIPT, m.VerifyReceipt(text), workspace=named)
     answer = {"ok": True, "workspace": now.workspace, "rows": now.size, "root": now.root.hex()}
-    if claimed is not None:
+    if text is not None and claimed is not None:
+        then = Checkpoint(claimed.workspace, claimed.row + 1, bytes.fromhex(claimed.root))
+        verify(claimed.workspace, every, then)
+        receipts.hold_against(claimed, every[claimed.row].event, every[claimed.row].leaf)
+        if not rows:
+            shell.call(o.VERIFY_RECEIPT, m.VerifyReceipt(text), workspace=named)
         answer |= {"receipt": claimed, "signature_checked": not rows}
     held = " and the checkpoint holds" if saved else ""
     shell.show(
@@ -86,14 +87,6 @@ def verify_(shell: Shell, checkpoint: Path | None, rows: Path | None, receipt: P
             *([] if claimed is None else _receipt_lines(claimed, signed=not rows)),
         ],
     )
-
-
-def _confirm(receipt: receipts.Receipt, rows: list[Row]) -> None:
-    """Hold a receipt against all rows of the log. Raises: BrokenAuditChain."""
-    verify(
-        receipt.workspace, rows, Checkpoint(receipt.workspace, receipt.row + 1, bytes.fromhex(receipt.root))
-    )
-    receipts.hold_against(receipt, rows[receipt.row].event, rows[receipt.row].leaf)
 
 
 def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
@@ -164,7 +157,7 @@ def _row_line(row: m.AuditRow) -> str:
 
 def _read_checkpoint(path: Path) -> Checkpoint:
     try:
-        saved = msgspec.json.decode(path.read_bytes(), type=settled(m.CheckpointAnswer))
+        saved = msgspec.json.decode(file_text(path), type=settled(m.CheckpointAnswer))
         return Checkpoint(saved.workspace, saved.size, bytes.fromhex(saved.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput(
@@ -174,10 +167,9 @@ def _read_checkpoint(path: Path) -> Checkpoint:
 
 def _read_rows(path: Path) -> list[m.AuditRow]:
     try:
-        return [
-            msgspec.json.decode(line, type=settled(m.AuditRow)) for line in path.read_bytes().splitlines()
-        ]
-    except msgspec.MsgspecError as error:
+        lines = read_regular(path).splitlines()
+        return [msgspec.json.decode(line, type=settled(m.AuditRow)) for line in lines]
+    except (OSError, msgspec.MsgspecError) as error:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
 
 

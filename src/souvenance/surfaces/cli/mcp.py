@@ -22,7 +22,7 @@ from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.upstream import is_address
 from souvenance.errors import Conflict, InvalidInput
 from souvenance.extras import importing
-from souvenance.files import replace_file, translated
+from souvenance.files import read_regular, replace_file, translated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.operation import Operation
@@ -392,7 +392,7 @@ def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -
 
 def _text_of(path: Path) -> str:
     with translated(f"{path} can't be read"):
-        return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+        return read_regular(path).decode("utf-8", "surrogateescape") if path.exists() else ""
 
 
 def _place(shell: Shell) -> list[str]:

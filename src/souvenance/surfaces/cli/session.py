@@ -26,6 +26,7 @@ from souvenance.domain.encoding import unb64
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
 from souvenance.errors import CapMissing, InvalidInput, Unavailable
+from souvenance.files import file_text, read_regular
 from souvenance.gate.messages import Attenuate, CapAnswer, Nothing, Request, checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.operations import COMPARTMENTS, WHOAMI
@@ -177,7 +178,7 @@ class Shell:
             return self._installation.owner_cap
         path = self.settings.owner_cap
         try:
-            return path.read_text("utf-8").strip()
+            return read_regular(path).decode().strip()
         except OSError:
             raise CapMissing(
                 f"no cap was given and there is none at {path}", hint="Give one with --cap or SOUVENANCE_CAP."
@@ -221,16 +222,6 @@ def mend(
 
 def fresh_ulid() -> str:
     return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
-
-
-def file_text(path: str | Path) -> str:
-    """Raises: InvalidInput."""
-    try:
-        return Path(path).expanduser().read_text("utf-8").strip()
-    except OSError as error:
-        raise InvalidInput(f"{path} can't be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path} is not text") from None
 
 
 def this_program() -> tuple[str, ...]:

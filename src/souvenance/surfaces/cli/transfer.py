@@ -22,13 +22,14 @@ from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.errors import InvalidInput, SouvenanceError
+from souvenance.files import file_text
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import DATA, Command, Shell, file_text, pass_shell, recipients
+from souvenance.surfaces.cli.session import DATA, EXISTING_FILE, Command, Shell, pass_shell, recipients
 from souvenance.surfaces.open_memory import ARCHIVE, KINDS, ArchiveFiles
 
 
@@ -132,7 +133,6 @@ def import_archive(
 _TELL_EVERY = 1000
 _URL = pattern(r"^(https?://)(?:[^/]*@)?", re.IGNORECASE)
 """How a URL begins, and in its second half what nobody should read."""
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("import", cls=Command, section=DATA)
@@ -140,8 +140,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--from", "kind", type=click.Choice(KINDS), help="The format [default: recognised].")
 @click.option("--peer", help="Whose memory it becomes [default: your own].")
 @click.option("--namespace", "-n", help="The namespace to import into.")
-@click.option("--key-file", type=_FILE, help="File with the key of a Honcho server [HONCHO_API_KEY].")
-@click.option("--identity", type=_FILE, help="The age key that decrypts an export.")
+@click.option("--key-file", type=EXISTING_FILE, help="File with the key of a Honcho server [HONCHO_API_KEY].")
+@click.option("--identity", type=EXISTING_FILE, help="The age key that decrypts an export.")
 @click.option(
     "--own-words", is_flag=True, help="Trust the source: take its text as your own words, and its cards too."
 )
