@@ -408,7 +408,6 @@ def test_the_gate_and_its_oracle_never_differ_and_every_signed_cap_leaves_one_ro
         # A cap that is not ours is checked anew each time, which is slow, and never told anything else.
         told += [conversation.ask() for _ in range(10 if told[0] in JUNK else 120)]
         conversation.check_audit()
-        assert conversation.world.gate.junk == sum(code in JUNK for code in told)
         seen.update(told)
         seed += 1
     assert seed > 200

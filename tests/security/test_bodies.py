@@ -165,14 +165,6 @@ def test_a_client_that_sends_on_after_the_refusal_still_reads_it(server):
         assert client.get("/health").status_code == 200
 
 
-def test_junk_is_counted_once_and_leaves_no_row(home):
-    with opened(home) as installation, running(make_app(installation.gate)) as url:
-        before = installation.gate.junk
-        answer = httpx.post(f"{url}{PUT}", content=b"{}", trust_env=False)
-        assert answer.status_code == 401
-        assert installation.gate.junk == before + 1
-
-
 @pytest.mark.parametrize(
     ("path", "code"),
     [

@@ -83,9 +83,38 @@ def test_threads_that_wait_out_of_turn_come_back_however_many_there_are():
             goes_on.wait()
         return number
 
-    asking = [threads.submit("a", asks, number) for number in range(3)]
+    asking = [threads.submit(f"a{number}", asks, number) for number in range(3)]
     for _ in asking:
         waiting.acquire()
     queued = [threads.submit("b", int, str(number)) for number in range(3)]
     goes_on.set()
     assert [job.result() for job in (*asking, *queued)] == [0, 1, 2] * 2
+
+
+def test_one_caller_never_has_all_threads_and_no_job_is_forgotten():
+    threads, over, begun = FairThreads(4, "test"), threading.Event(), threading.Semaphore(0)
+
+    def waits(number):
+        begun.release()
+        over.wait()
+        return number
+
+    many = [threads.submit("a", waits, number) for number in range(20)]
+    for _ in range(3):
+        begun.acquire()
+    assert threads.submit("b", int, "7").result() == 7
+    assert not begun.acquire(blocking=False)
+    over.set()
+    assert [job.result() for job in many] == list(range(20))
+
+
+def test_who_waits_for_others_and_who_does_not(busy):
+    threads, over = busy
+    assert threads.waits_for_others("b")
+    assert not threads.waits_for_others("first")
+    last = threads.submit("b", int, "7")
+    assert threads.waits_for_others("first")
+    over.set()
+    last.result()
+    threads.submit("b", str).result()
+    assert not FairThreads(1, "test").waits_for_others("b")

@@ -139,7 +139,6 @@ class DataFolder:
             write_binding(self._home, self._named)
 
     def _check_places(self, known: Binding) -> None:
-        """Raises: StoreMismatch."""
         for what, setting, kept, named, nothing in (
             ("store", "SOUVENANCE_STORE", known.store, self._named.store, self._settings.database),
             ("bucket", "SOUVENANCE_OBJECTS", known.objects, self._named.objects, "none"),

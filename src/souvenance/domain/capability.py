@@ -79,7 +79,6 @@ class Extent(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     namespaces: tuple[str, ...]
     sessions: tuple[str, ...] | None
     via: tuple[str, ...] = ()
-    """Those besides the actors whose view of them it opens."""
 
     def within(self, other: Extent) -> bool:
         return (
@@ -221,12 +220,8 @@ class Revocations(Struct, frozen=True):
             by[one.kind].setdefault(one.value, []).append(one)
         return cls(by["jti"], by["sub"], frozenset(by["kid"]))
 
-    def covers(self, chain: Chain) -> bool:
-        """Whether the token, or any that it came from, was revoked by someone who may."""
-        return self.covers_lineage(chain.lineage)
-
-    def covers_lineage(self, lineage: Sequence[Ancestor]) -> bool:
-        """As `covers`, of the token that stands at the end."""
+    def covers(self, lineage: Sequence[Ancestor]) -> bool:
+        """Whether the token at its end, or any that it came from, was revoked by someone who may."""
         if not (self.by_jti or self.by_actor or self.by_key):
             return False
         return any(self._meets(lineage, depth) for depth in range(len(lineage)))
@@ -281,7 +276,7 @@ def check_alive(chain: Chain, *, now: _Seconds, revoked: Revocations) -> None:
             raise e.CapExpired("the cap has expired")
         if block.nbf > now + SKEW_SECONDS or block.iat > now + SKEW_SECONDS:
             raise e.CapExpired("the cap is not valid yet")
-    if revoked.covers(chain):
+    if revoked.covers(chain.lineage):
         raise e.CapRevoked("the cap was revoked")
 
 

@@ -15,7 +15,7 @@
     13  the work
     14  audit_unavailable         503   no audit row, no answer
 
-Steps 1 to 3 are only counted: anyone can send junk. From step 4 on the cap is known to be ours,
+Steps 1 to 3 leave no row: anyone can send junk. From step 4 on the cap is known to be ours,
 and every refusal, failure and success leaves its row before the answer does. The row of a read
 is in the log at once, and on the disk with the next change or refusal.
 """
@@ -26,7 +26,7 @@ import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -45,6 +45,8 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import (
     AuditUnavailable,
     CapPopInvalid,
+    Denied,
+    RateLimited,
     SouvenanceError,
     Unauthenticated,
     Unavailable,
@@ -88,22 +90,6 @@ class GateRequest(Struct, gc=False):
     withdrawn: list[Revocation] = []
 
 
-class Computing(Protocol):
-    def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
-        """What the work gives. `caller` names the token that it is done for."""
-
-
-class _One:
-    """One piece of work at a time, in the thread of the request."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
-        with self._lock:
-            return work()
-
-
 class Gate:
     def __init__(
         self,
@@ -122,16 +108,20 @@ class Gate:
         self._late = late
         self._look_at = 0
         """From when on to look for late verdicts again: another process on the data folder may keep some."""
-        self.computing: Computing = _One()
+        self.computing: Callable[[str, Callable[[], Any]], Any] = self._one_at_a_time
         """Runs what a request computes before it writes, one at a time: more would take the interpreter from
         requests that wait for a verdict. A server runs it in turn with its searches."""
+        self._turn = threading.Lock()
         self._rate = RateLimit(services.limits.requests_per_minute)
-        self.junk = 0
         self.idle = Idle()
         """Background work waits for it."""
         self.wake: threading.Event | None = None
         """Set when a request adds background work."""
         self._observer: Observer | None = None
+
+    def _one_at_a_time(self, caller: str, work: Callable[[], _Found]) -> _Found:
+        with self._turn:
+            return work()
 
     def observe(self, observer: Observer) -> None:
         """Show every request, its transactions and its model calls to the observer from now on."""
@@ -167,12 +157,29 @@ class Gate:
         with self._store.read() as tx:
             return look(tx, self._services, self._clock.now())
 
-    def caller(self, credentials: Credentials) -> str | None:
-        """Whose token it is, as in `recognised`; None if it is not one of ours."""
+    def caller(self, credentials: Credentials) -> str:
+        """Whose token it is, as in `recognised`; "" if it is not one of ours."""
         try:
-            return self.verifier.authenticate(credentials.token).blocks[0].jti
+            return self.recognised(credentials.token)
         except Unauthenticated:
-            return None
+            return ""
+
+    def admit(self, operation: Operation, credentials: Credentials, full: RateLimited | None = None) -> None:
+        """Refuse a request that has to wait, if its cap does not grant it, or as it is `full` already.
+
+        Raises: Unauthenticated, Denied, Unavailable, `full`; a refusal is in the audit log by then.
+        """
+        chain = self.verifier.authenticate(credentials.token)
+        asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        try:
+            with self._store.read(chain.grant.workspace) as tx:
+                self.verifier.check_alive(tx, chain, asked.now)
+            check_need(chain.grant, operation.need)
+            if full is not None:
+                raise full
+        except (Unauthenticated, Denied, RateLimited) as error:
+            self._record(asked, error)
+            raise
 
     def judge_late(
         self,
@@ -190,7 +197,7 @@ class Gate:
 
         Raises: Unauthenticated, Denied, RateLimited; `why` if nothing may be granted, or nothing is kept.
         """
-        chain = self._authenticated(credentials)
+        chain = self.verifier.authenticate(credentials.token)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
             shown = self.verifier.check_late(credentials, chain, asked.now)
@@ -293,7 +300,7 @@ class Gate:
         """
         if any(operation.writes for operation, _ in calls):
             raise Unsupported("only what reads can be asked together")
-        chain = self._authenticated(credentials)
+        chain = self.verifier.authenticate(credentials.token)
         if chain.bound:
             raise CapPopInvalid("a proof speaks for one request")
         now, log = self._clock.now(), home_of(chain.grant)
@@ -336,14 +343,7 @@ class Gate:
 
         Raises: CapMissing, CapMalformed, CapSigInvalid.
         """
-        return self._authenticated(Credentials(token)).blocks[0].jti
-
-    def _authenticated(self, credentials: Credentials) -> Chain:
-        try:
-            return self.verifier.authenticate(credentials.token)
-        except Unauthenticated:
-            self.junk += 1
-            raise
+        return self.verifier.authenticate(token).blocks[0].jti
 
     def _call(
         self,
@@ -352,7 +352,7 @@ class Gate:
         request: Request | Callable[[], Request],
         watched: Watched | None = None,
     ) -> Any:
-        chain = self._authenticated(credentials)
+        chain = self.verifier.authenticate(credentials.token)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
             if chain.bound:

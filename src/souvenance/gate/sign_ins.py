@@ -254,7 +254,7 @@ def living(authorised: AuthorisedRequest) -> list[tuple[SignInAnswer, Claims, Se
     return [
         (_shown(authorised, signin, given), given, lineage)
         for signin, given, lineage in reversed(_reached(authorised, every))
-        if not revoked[signin.workspace].covers_lineage(lineage)
+        if not revoked[signin.workspace].covers(lineage)
     ]
 
 

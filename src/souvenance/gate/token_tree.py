@@ -117,9 +117,13 @@ def falls(authorised: AuthorisedRequest, request: WhatFalls) -> Outcome:
     rows |= _known(authorised, elsewhere)
     return Outcome(
         TokensAnswer(
-            [_shown(row) for row in _held(authorised, rows) if named.covers_lineage(_lineage(row, rows))],
-            [one for one, _, lineage in sign_ins.living(authorised) if named.covers_lineage(lineage)],
-            [one for one, token in browser_sessions.living_passkeys(authorised) if named.covers(token)],
+            [_shown(row) for row in _held(authorised, rows) if named.covers(_lineage(row, rows))],
+            [one for one, _, lineage in sign_ins.living(authorised) if named.covers(lineage)],
+            [
+                one
+                for one, token in browser_sessions.living_passkeys(authorised)
+                if named.covers(token.lineage)
+            ],
         )
     )
 
@@ -203,7 +207,7 @@ def _held(authorised: AuthorisedRequest, rows: Mapping[str, _TokenRow]) -> list[
         for row in rows.values()
         if row.made.exp > ctx.now // 1000
         and row.made.token.extent.within(reached)
-        and not revoked.covers_lineage(_lineage(row, rows))
+        and not revoked.covers(_lineage(row, rows))
     ]
     return sorted(held, key=lambda row: row.at, reverse=True)
 

@@ -41,8 +41,7 @@ class TokenVerifier:
         self._revoked: dict[str, tuple[int, Revocations]] = {}
         self._spent: OrderedDict[str, int] = OrderedDict()
         """Proofs that were accepted here, and until when they could be shown again."""
-        self.made: deque[Revocation] = deque(maxlen=_MOST_CACHED)
-        """The latest withdrawals of this process."""
+        self.made: deque[Revocation] = deque(maxlen=_MOST_CACHED)  # The latest withdrawals of this process.
         self._lock = threading.Lock()
 
     def has_seen(self, token: str) -> bool:
@@ -80,8 +79,7 @@ class TokenVerifier:
         """What can be checked of a cap while the store is out of reach. The proof of a bound cap is accepted
         this once, and given back.
 
-        Withdrawals that were seen or made here hold; later ones can't be known. Those seen in all workspaces
-        are looked at: what was withdrawn everywhere may have been seen in any of them.
+        Withdrawals that were made here, or seen in whichever workspace, hold; later ones can't be known.
 
         Raises: CapExpired, CapRevoked, CapPopInvalid.
         """

@@ -508,8 +508,7 @@ class LateRow(Struct, frozen=True):
     id: str
     workspace: str
     event: Event
-    proof: str = ""
-    """The proof that was accepted with it, if one was."""
+    proof: str = ""  # The one that was accepted with it.
 
 
 class LateRows(Protocol):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import copy_context
-from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -30,7 +29,8 @@ _Job = Callable[[], None]
 
 
 class FairThreads:
-    """One queue for each caller. The threads take the next job from each queue in turn.
+    """One queue for each caller. The threads take the next job from each queue in turn. Of several threads no
+    caller ever has all.
 
     A job runs in the context of whoever submitted it: of which request it is.
     """
@@ -48,6 +48,9 @@ class FairThreads:
         self._pauses = pauses
         self._turn = threading.Lock() if in_turn else None
         self._threads = ThreadPoolExecutor(threads, name)
+        self._at_once = 1 if in_turn else threads
+        self._share = max(1, threads - max(1, threads // 4))  # For one caller.
+        self._running: Counter[str] = Counter()
         self._most = most_waiting
         self._queues: OrderedDict[str, deque[_Job]] = OrderedDict()
         self._lock = threading.Lock()
@@ -58,6 +61,12 @@ class FairThreads:
         if getattr(self._mine, "busy", False):
             return work(*args)
         return self.submit(caller, work, *args).result()
+
+    def waits_for_others(self, caller: str) -> bool:
+        """Whether a job of this caller would wait for jobs of others."""
+        with self._lock:
+            others = {*self._running, *self._queues} - {caller}
+            return bool(others) and self._running.total() >= self._at_once
 
     def submit(self, caller: str, work: Callable[..., _T], *args: Any) -> Future[_T]:
         """Raises: RateLimited if as many jobs of the caller wait as may."""
@@ -84,13 +93,21 @@ class FairThreads:
         self._mine.busy = True
         with nullcontext() if self._turn is None else taking_turns(self._turn):
             with self._lock:
-                caller, queue = self._queues.popitem(last=False)
+                caller = next((one for one in self._queues if self._running[one] < self._share), None)
+                if caller is None:
+                    return  # Whichever job ends next has the next one looked for.
+                queue = self._queues.pop(caller)
                 job = queue.popleft()
                 if queue:
                     self._queues[caller] = queue
+                self._running[caller] += 1
             with may_pause() if self._pauses else nullcontext():
                 pause()
                 job()
+        with self._lock:
+            self._running -= Counter((caller,))
+            if self._queues:
+                self._threads.submit(self._run_next)
 
 
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -104,8 +121,6 @@ _Piece = TypeVar("_Piece")
 
 MOST_WAITING = 256
 """Requests of one token that may wait for threads of one kind. One more is refused."""
-_NOBODY = ""
-"""In whose turn requests are served whose token is not one of ours."""
 
 LOCAL = "local"
 """What clients of a local server without keys send in place of one."""
@@ -117,12 +132,13 @@ class RequestThreads:
     Searching is computing, and so is preparing what will be written; threads that compute only take the
     interpreter's lock from each other, so one computes at a time, and another while that one waits for an
     embedder. A verdict computes next to nothing and must not wait for a search, so it has threads of its own,
-    for which the others pause. Writing waits for the disk: those are more. A question may wait for a model,
-    and nobody who writes should wait for that.
+    for which the others pause, and so has what is about tokens and the log. Writing waits for the disk: those
+    are more. A question may wait for a model, and nobody who writes should wait for that.
     """
 
     def __init__(self, gate: Gate) -> None:
         self._verdicts = FairThreads(2, "souvenance-verdicts", pauses=False)
+        self._ruling = FairThreads(2, "souvenance-ruling", most_waiting=MOST_WAITING)
         self._computing = FairThreads(4, "souvenance-computing", most_waiting=MOST_WAITING, in_turn=True)
         self._waiting = FairThreads(8, "souvenance-waiting", most_waiting=MOST_WAITING)
         self._thinking = FairThreads(32, "souvenance-thinking", most_waiting=MOST_WAITING)
@@ -143,45 +159,38 @@ class RequestThreads:
             pause()
             return found if encoded is None else encoded(found)
 
-        caller = gate.caller(credentials) or _NOBODY
-        if caller == _NOBODY or operation.verdict:
-            return await self._judge(caller, work, read)
+        caller = gate.caller(credentials)
+        if not caller or operation.verdict:
+            return await self.judge(gate, credentials, work, read)
         pool = self._thinking if operation.waits else self._waiting if operation.writes else self._computing
+        if operation.need.op in (None, "grant", "revoke", "audit"):  # Those of tokens and the log.
+            pool = self._ruling
+        if pool.waits_for_others(caller):  # It is judged before that.
+            await self.judge(gate, credentials, gate.admit, operation, credentials)
         try:
             job = pool.submit(caller, work, read)
         except RateLimited as error:
-            return await self._judge(caller, work, partial(_refuse, error))
+            return await self.judge(gate, credentials, gate.admit, operation, credentials, error)
         return await asyncio.wrap_future(job)
 
-    async def judge(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
+    async def judge(
+        self, gate: Gate, credentials: Credentials, work: Callable[..., _Piece], *args: Any
+    ) -> _Piece:
         """What comes of something that only judges the token. Raises: SouvenanceError."""
-        return await self._judge(gate.caller(credentials) or _NOBODY, work)
+        caller = gate.caller(credentials)  # Nobody's tokens are judged as well, and hold up no one.
+        with urgent() if caller else nullcontext():
+            return await asyncio.wrap_future(self._verdicts.submit(caller, work, *args))
 
-    async def look(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
-        """What comes of something that only reads. Raises: SouvenanceError."""
-        return await self._of(self._computing, gate, credentials, work)
-
-    async def keep(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
-        """What comes of something that writes. Raises: SouvenanceError."""
-        return await self._of(self._waiting, gate, credentials, work)
+    async def do(
+        self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece], *, writes: bool = False
+    ) -> _Piece:
+        """What comes of something that only reads, or that writes. Raises: SouvenanceError."""
+        pool = self._waiting if writes else self._computing
+        return await asyncio.wrap_future(pool.submit(gate.caller(credentials), work))
 
     async def next(self, pieces: Iterator[_Piece]) -> _Piece:
         """The next of what is waited for. Raises: SouvenanceError."""
         return await asyncio.wrap_future(self._thinking.submit(f"answer {id(pieces)}", next, pieces))
-
-    async def _of(
-        self, pool: FairThreads, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]
-    ) -> _Piece:
-        return await asyncio.wrap_future(pool.submit(gate.caller(credentials) or _NOBODY, work))
-
-    async def _judge(self, caller: str, judge: Callable[..., _Piece], *args: Any) -> _Piece:
-        """Nobody's tokens are judged as well, and hold up no one."""
-        with nullcontext() if caller == _NOBODY else urgent():
-            return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
-
-
-def _refuse(error: SouvenanceError) -> NoReturn:
-    raise error
 
 
 def credentials_of(request: Request, body: bytes) -> Credentials:

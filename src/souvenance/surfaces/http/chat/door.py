@@ -238,7 +238,7 @@ class ChatDoor:
         try:
             async with asyncio.timeout(self._settings.wait_ms / 1000):
                 await self._writes.settle(conversation.key)
-                return await self._threads.look(
+                return await self._threads.do(
                     self._gate,
                     conversation.caller.credentials,
                     lambda: conversation.recall(talk.asked, talk.shown, continuing=continuing and talk.alone),
@@ -277,10 +277,11 @@ class ChatDoor:
         now = datetime.now(UTC)
 
         async def write() -> None:
-            await self._threads.keep(
+            await self._threads.do(
                 self._gate,
                 conversation.caller.credentials,
                 lambda: conversation.keep(turn.asked, turn.answered, now),
+                writes=True,
             )
 
         self._writes.add(conversation.key, write)

@@ -161,7 +161,7 @@ class InspectorDoor:
         return answered
 
     async def _end(self, gate: Gate, threads: RequestThreads, secret: str) -> None:
-        await threads.keep(gate, Credentials(None), lambda: self._sessions.end(secret))
+        await threads.do(gate, Credentials(None), lambda: self._sessions.end(secret), writes=True)
 
     async def _at(self, gate: Gate, threads: RequestThreads, page: _Page, request: Request) -> Response:
         secret = _COOKIE.read(request.cookies, self._secure(request))

@@ -112,7 +112,7 @@ class PasskeyPages:
         return visit.page("at_localhost.html", link=f"{origin}/inspect/sign-in?link={link}", origin=origin)
 
     async def _run(self, work: Callable[[], _T]) -> _T:
-        return await self._threads.keep(self._gate, Credentials(None), work)
+        return await self._threads.do(self._gate, Credentials(None), work, writes=True)
 
     def _site(self, request: Request) -> webauthn.PasskeySite:
         """Raises: Denied."""

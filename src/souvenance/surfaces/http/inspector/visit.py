@@ -231,7 +231,7 @@ class Visit:
     async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
         """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""
         credentials = Credentials(self.token)
-        return await self._threads.look(self.gate, credentials, lambda: work(self.gate, credentials))
+        return await self._threads.do(self.gate, credentials, lambda: work(self.gate, credentials))
 
     async def form(self) -> dict[str, str]:
         """The fields that were sent, a small file among them as text.
