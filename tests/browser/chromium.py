@@ -21,6 +21,10 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # What keeps strangers' pages apart takes processes; all pages here are of this suite.
+    "--in-process-gpu",
+    "--renderer-process-limit=1",
+    "--disable-features=IsolateOrigins,site-per-process,SpareRendererForSitePerProcess,BackForwardCache",
 )
 
 
