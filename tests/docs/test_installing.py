@@ -98,7 +98,9 @@ def test_the_metadata_is_complete():
 
 def test_a_hint_in_the_source_names_an_extra_that_exists():
     sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    hints = re.findall(r"\b(?:install|requirement)\([\"']([a-z0-9-]+)[\"']\)", sources)
+    hints = re.findall(
+        r"""\b(?:install|requirement|importing)\((?:"[^"]+", )?["']([a-z0-9-]+)["']\)""", sources
+    )
     assert len(hints) > 10
     assert set(hints) <= EXTRAS
     assert not re.search(rf"pip install '{DISTRIBUTION}\[", sources)
