@@ -26,7 +26,7 @@ last one. Once with a quick model and once with a slow one.
 
 leak: a thousand requests to one API server, one after the other, in conversations of five turns of twenty
 people; beside it the same host without a provider, and with the bundled plugin. The first half is the
-warm-up; the slope is that of the second.
+warm-up; threads and files that are left at the end of the second count, and must be none.
 
 A figure is the median of the rounds' medians, with the least and the largest of these.
 """

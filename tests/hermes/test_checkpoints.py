@@ -100,6 +100,14 @@ class TestATurnThatTheHostHasYetToGive:
         stage.tell(provider, LATER, "Lovely.", "s1", [*whole, {"role": "assistant", "content": "Lovely."}])
         assert said(stage) == [*earlier, SAID, "A fine name.", LATER, "Lovely."]
 
+    def test_may_be_given_while_the_next_one_is_under_way(self, stage, provider, whole, earlier):
+        stage.tell(provider, SAID, "A fine name.", "s1", whole[:-1])
+        provider.on_pre_compress(whole, require_checkpoint=True)
+        stage.anew()
+        stage.provider("s2")
+        stage.flush()
+        assert said(stage) == [*earlier, SAID, "A fine name.", LATER]
+
     def test_brings_no_more_than_it_would_have_brought(self, stage, provider, whole, earlier):
         told = [*whole[:-2], {"role": "assistant", "content": "Let me think."}, *whole[-2:]]
         provider.on_pre_compress(told, require_checkpoint=True)
@@ -130,6 +138,15 @@ def test_what_was_said_in_a_turn_that_was_interrupted_may_be_said_again(stage):
     stage.tell(provider, LATER, "Lovely.", "s1")
     stage.tell(provider, SAID, "Yes.", "s1")
     assert said(stage) == [SAID, LATER, "Lovely.", SAID, "Yes."]
+
+
+def test_after_a_turn_that_was_interrupted_the_next_one_ends_as_any(stage):
+    provider = begun(stage)
+    provider.on_turn_start(2, LATER)
+    stage.tell(provider, LATER, "Lovely.", "s1")
+    provider.on_pre_compress(messages(LATER, "Lovely."), require_checkpoint=True)
+    stage.flush()
+    assert said(stage) == [LATER, "Lovely."]
 
 
 def test_between_turns_a_checkpoint_writes_nothing(stage):

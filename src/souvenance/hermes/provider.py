@@ -82,7 +82,10 @@ class Provider:
         """Who wrote the turn under way, if the host says so."""
         self._turns = object()
         """What the profile runtime knows the turns of this provider by."""
-        self._in_turn = False
+        self._begun = 0
+        """Of how many turns the host has yet to say that they are over."""
+        self._message = ""
+        """What the latest of them began with."""
         self._recalled = 0
         """How many memories the latest turn was given."""
         self._warn_user: Callable[[str], object] | None = None
@@ -112,7 +115,6 @@ class Provider:
         return {"configuration": sha256(repr(lasting).encode(errors="replace")).hexdigest()}
 
     def _switching_off(self) -> list[str]:
-        """What in the profile's configuration is so wrong that memory is off."""
         _, complaints = self._around.configuration(self._around.home(), "default")
         return [str(complaint) for complaint in complaints if complaint.switches_off]
 
@@ -196,11 +198,9 @@ class Provider:
         return None if speaker is None else self._scope(session_id, speaker)
 
     def _scope_now(self, session_id: str = "") -> ConversationScope | None:
-        """The scope of the turn under way: in a chat of many, of who wrote it."""
         return self._scope_of(self._author, session_id)
 
     def _key(self, scope: ConversationScope, session_id: str = "") -> tuple[str, ...]:
-        """What identifies this conversation."""
         conversation = self._conversation
         began = session_id or (conversation.session_id if conversation is not None else "")
         return scope.workspace, scope.session, scope.user, began
@@ -244,7 +244,7 @@ class Provider:
             return tools.refused(error)
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
-        self._turn, self._in_turn = turn_number, True
+        self._turn, self._begun, self._message = turn_number, self._begun + 1, spoken(message)
         if self._remembers:
             self._runtime().turns.begin(self._turns)
         self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
@@ -275,7 +275,6 @@ class Provider:
         return status("Souvenance", self._recalled) if status is not None and self._recalled else None
 
     def _recall(self, scope: ConversationScope, turns: int) -> Recall:
-        """The recall of this conversation, of which so many turns are over or under way."""
         conversation, over_http, live = self._conversation, self._over_http, self._live(scope)
 
         def shown() -> Window | None:
@@ -298,14 +297,17 @@ class Provider:
         turn_author: Any = None,
         **more: Any,
     ) -> None:
-        self._end_turn()
+        user, assistant = spoken(user_content), spoken(assistant_content)
+        if self._begun > 1 and user != self._message:
+            self._begun -= 1  # The host is behind: a later turn is under way.
+        else:
+            self._end_turn()
         scope = self._scope_of(turn_author, session_id)
         if scope is None or not self._keeps(scope):
             return
         runtime = self._runtime()
         self._notice_undone()
         self._notice_history(scope, messages or ())
-        user, assistant = spoken(user_content), spoken(assistant_content)
         self._take_back(scope, self._gone_before(scope, session_id, user, messages))
         self._write(runtime, scope, session_id, user, assistant)
         self._bring_pages(runtime, scope)
@@ -314,7 +316,7 @@ class Provider:
         return scope.namespaces.write is not None and self._configured().save_messages
 
     def _end_turn(self) -> None:
-        self._in_turn = False
+        self._begun = 0
         if self._remembers:
             self._runtime().turns.end(self._turns)
 
@@ -341,7 +343,7 @@ class Provider:
         peers = {"user": scope.user, "assistant": scope.ai}
         talk = [one for one in messages if one.get("role") in peers]
         users = [place for place, one in enumerate(talk) if one["role"] == "user"]
-        if not users or not self._in_turn or not self._keeps(scope):
+        if not users or not self._begun or not self._keeps(scope):
             return
         with self._transcript(scope) as transcript:
             begin = users[-1 - transcript.not_given(_said_by_user(talk), self._turn)]
@@ -372,7 +374,6 @@ class Provider:
         user: str,
         messages: Sequence[Mapping[str, Any]] | None,
     ) -> list[str]:
-        """The ids of the writes that were undone before the user said this."""
         conversation = self._conversation
         if conversation is None:
             return []
@@ -469,7 +470,7 @@ class Provider:
             return
         reason = None if reset else kwargs.get("reason")
         if reason != "compression":
-            self._in_turn = False
+            self._begun = 0
             self._end(scope, ())
         if new_session_id != conversation.session_id:
             self._move(conversation, scope, new_session_id, reason)
@@ -567,7 +568,6 @@ class Provider:
         }
 
     def _troubles(self, configuration: Configuration) -> dict[str, str]:
-        """What went wrong when memory was last used, with what to do."""
         state_files = self._around.state_files(configuration)
         health, delay = state_files.health(), state_files.trouble(DELAY)
         silent = "" if health is None or health.ok else health.error
