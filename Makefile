@@ -8,6 +8,8 @@
 # make bench   measure the cost of the gate
 # make bench-check
 #              fail if a request got more than a tenth slower than bench/check.json says, beside a fixed work
+# make first-recall
+#              walk each path of the start page from an empty folder, with all it needs installed, and print its minutes
 # make pictures
 #              draw the pictures of the docs again
 # make docs    make the pages of docs/ a site in dist/site, searchable without a server
@@ -49,7 +51,7 @@ CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/tes
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py oauth/test_devices.py
 DOORS := chat conversation front_door gate honcho importers mcp_door portable telemetry oauth surfaces
 
-.PHONY: assets docs pictures release serve test suite cross-section test-everywhere check bench bench-check debian clients lock clean
+.PHONY: assets docs first-recall pictures release serve test suite cross-section test-everywhere check bench bench-check debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(SERVE_READY)
@@ -80,6 +82,9 @@ check: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+first-recall: $(READY) clients
+	@PYTHONPATH=tests:examples/hermes $(BIN)/python tests/docs/first_recall.py $(WAYS)
 
 pictures: $(READY) clients
 	@PYTHONPATH=tests:examples/hermes $(BIN)/python tests/docs/terminal_picture.py

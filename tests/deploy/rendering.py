@@ -1,4 +1,5 @@
-"""Renders the Helm chart with Go's own templates and holds it against Kubernetes' schemas.
+"""Holds values against the Helm chart's schema, renders the chart with Go's own templates, and holds what
+comes of it against Kubernetes' schemas.
 
 It runs where these are installed, with the folder of the chart and, on standard input, values as JSON.
 The chart uses only what Go's templates know, so this is what Helm makes of it, but for Helm's own checks.
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import jsonschema
 import kubernetes_validate
 import yaml
 
@@ -29,6 +31,7 @@ def merged(under, over):
 
 
 values = merged(yaml.safe_load((chart / "values.yaml").read_text("utf-8")), json.load(sys.stdin))
+jsonschema.validate(values, json.loads((chart / "values.schema.json").read_text("utf-8")))
 known = {
     "Values": values,
     "Release": {"Name": "memory", "Namespace": "agents"},

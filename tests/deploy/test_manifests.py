@@ -8,7 +8,9 @@ import plistlib
 import re
 import subprocess
 from functools import cache
+from pathlib import Path
 
+import httpx
 import pytest
 import yaml
 
@@ -30,11 +32,15 @@ BOUNDED = {
 }
 
 
+def render(values):
+    program = (client_program("kubernetes-1.37.0"), ROOT / "tests/deploy/rendering.py", CHART)
+    return subprocess.run(program, input=values, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+
+
 @cache
 def rendered(values):
     """What the chart makes of values (as JSON), held against Kubernetes' own schemas."""
-    program = (client_program("kubernetes-1.37.0"), ROOT / "tests/deploy/rendering.py", CHART)
-    ran = subprocess.run(program, input=values, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    ran = render(values)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -157,6 +163,25 @@ def test_the_chart_is_of_this_version_and_its_settings_are_settings(tmp_path):
     assert settings_from(values["settings"], str(tmp_path)).telemetry.metrics
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"servers": 2, "settings": {"SOUVENANCE_STORE": "@/x"}}, "'' should be non-empty"),
+        ({"servers": 2, "keys": "memory-keys"}, "'SOUVENANCE_STORE' is a required property"),
+        ({"workers": 1, "settings": {"SOUVENANCE_STORE": "@/x"}}, "'' should be non-empty"),
+        ({"servers": 0}, "0 is less than the minimum of 1"),
+        ({"replicas": 2}, "'replicas' was unexpected"),
+        ({"settings": {"SOUVENANCE_BODY_BYTES": 100}}, "100 is not of type 'string'"),
+        ({"storage": {"size": 10}}, "10 is not of type 'string'"),
+    ],
+    ids=str,
+)
+def test_the_chart_refuses_values_that_make_no_memory(wrong, told):
+    ran = render(json.dumps(wrong))
+    assert ran.returncode != 0
+    assert told in ran.stderr
+
+
 def test_the_notes_say_how_to_get_the_owner_s_token():
     assert "-n agents exec memory-0 -- cat" in rendered("{}")["notes"]
 
@@ -200,17 +225,51 @@ def test_the_agent_of_launchd_starts_the_same_as_the_unit():
     assert agent["Umask"] == 0o077 and f"{agent['Umask']:04o}" in unit
 
 
+def ours_waits_for(services):
+    """What must be there before Souvenance starts, where its profile is on."""
+    waits = services["souvenance"]["depends_on"]
+    assert all(one["required"] is False for one in waits.values())
+    return {name: one["condition"] for name, one in waits.items()}
+
+
+def test_compose_makes_the_bucket_once_its_store_is_healthy(seaweed):
+    """Both commands are run as they stand there, with the programs and ports of this machine."""
+    services = COMPOSE["services"]
+    weed = Path(client_program("seaweedfs-4.48", "weed")).parent
+    path = {"PATH": f"{weed}:{os.environ['PATH']}"}
+    [_, *health] = services["s3"]["healthcheck"]["test"]
+    address = seaweed.url.removeprefix("http://")
+    assert "http://127.0.0.1:8333/" in health[-1]
+    asked = health[-1].replace("127.0.0.1:8333", address)
+    assert httpx.get(asked, trust_env=False).status_code == 200
+    [script] = services["bucket"]["command"]
+    assert services["bucket"]["entrypoint"] == ["sh", "-ec"] and "s3:9333" in script
+    assert seaweed.ask("GET", "/souvenance")[0] == 404
+    for _ in range(2):  # It is run again whenever everything is started.
+        command = ["sh", "-ec", script.replace("s3:9333", seaweed.master)]
+        ran = subprocess.run(command, env=path, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert seaweed.ask("GET", "/souvenance")[0] == 200
+
+
 def test_compose_starts_one_bounded_service_and_the_others_by_profile():
     services = COMPOSE["services"]
     assert {name for name, one in services.items() if "profiles" not in one} == {"souvenance"}
     assert {name: one["profiles"] for name, one in services.items() if "profiles" in one} == {
         "postgres": ["postgres"],
         "s3": ["s3"],
+        "bucket": ["s3"],
     }
+    assert ours_waits_for(services) == {
+        "postgres": "service_healthy",
+        "bucket": "service_completed_successfully",
+    }
+    assert services["bucket"]["depends_on"] == {"s3": {"condition": "service_healthy"}}
+    assert all("healthcheck" in services[name] for name in ("postgres", "s3"))
     ours = services["souvenance"]
     assert ours["read_only"] and ours["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in ours["ports"])
-    named = {volume.split(":")[0] for one in services.values() for volume in one["volumes"]}
+    named = {volume.split(":")[0] for one in services.values() for volume in one.get("volumes", ())}
     assert {one for one in named if not one.startswith("$")} == COMPOSE["volumes"].keys()
 
 

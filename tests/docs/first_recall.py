@@ -191,4 +191,4 @@ def _processor_seconds() -> float:
 if __name__ == "__main__":
     for one in ways():
         if one.anchor in sys.argv[1:] or len(sys.argv) == 1:
-            print(json.dumps({"way": one.anchor, **measure(one)}), flush=True)
+            print(json.dumps({"way": one.anchor, "lines": one.counted, **measure(one)}), flush=True)

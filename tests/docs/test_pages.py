@@ -110,3 +110,11 @@ def functions(path):
         elif isinstance(node, ast.ClassDef):
             found |= {f"{node.name}::{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
     return found
+
+
+def test_everybody_in_the_comparison_is_named_with_a_source_and_a_day():
+    page = (ROOT / "docs/explanation/comparison.md").read_text("utf-8")
+    named = re.search(r"^\| \| (.*) \|$", page, re.M)[1].split(" | ")
+    days, sources = re.search(r"^Read in these places (.*?):\n(.*?)^## ", page, re.M | re.S).groups()
+    assert days == "in November 2026, up to the 18th"
+    assert re.findall(r"^\| ([^|]+) \| <https://", sources, re.M) == named[1:]

@@ -39,6 +39,8 @@ class Seaweed:
         self._ports = _free_ports(8)
         self.port = self._ports[0]
         self.url = f"http://127.0.0.1:{self.port}"
+        self.master = f"127.0.0.1:{self._ports[2]}.{self._ports[3]}"
+        """As its own programs call it: with the port for them, which is usually 10000 above."""
         root = {
             "name": "root",
             "credentials": [{"accessKey": ROOT[0], "secretKey": ROOT[1]}],
