@@ -123,12 +123,17 @@ def test_without_a_configured_secret_the_one_in_the_data_folder_signs(home):
         "ftp://example.org/",
         "file:///etc/passwd",
         "not a url",
+        "http://",
+        "https://[::1",
         "",
+        7,
+        None,
     ],
 )
 def test_a_private_or_impossible_receiver_is_refused_by_default(url):
     with staged(webhook_sender=HttpWebhookSender()) as stage:
-        assert stage.owner.code("POST", "/webhooks", {"url": url}) == (422, "invalid_input")
+        for body in ({"url": url}, *([{}] if url is None else [])):
+            assert stage.owner.code("POST", "/webhooks", body) == (422, "invalid_input")
         assert stage.owner.told("GET", "/webhooks")["items"] == []
 
 
