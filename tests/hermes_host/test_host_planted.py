@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from hermes_host.host import WORKSPACE, Talk
 from security import planted
 from security.planted import OTHERS, OWN, marks_in
@@ -33,7 +31,7 @@ def test_a_statement_brings_nothing_of_others_and_a_question_only_quotations(ser
         memory = turn(talk, message)
         assert not marks_in(memory, *OTHERS)
         own |= marks_in(memory, OWN)
-    for message in islice(planted.questions(), 0, None, 6):
+    for message in planted.questions():
         memory = turn(talk, message)
         assert not marks_in(memory, "stranger")
         for line in memory.split("\n"):
@@ -41,4 +39,5 @@ def test_a_statement_brings_nothing_of_others_and_a_question_only_quotations(ser
                 quoted |= found
                 assert "quoted by " in line or "Quoted: “" in line
     assert own <= planted.not_recognised(OWN)
-    assert own and quoted, "memory tells what was said, and what a question asks for"
+    tried = {mark.removeprefix("zqown") for mark in planted.not_recognised(OWN)}
+    assert {mark[-2:] for mark in own | quoted} == tried, "the frame was tried with every order"

@@ -98,12 +98,24 @@ def test_it_makes_its_session_and_lets_nobody_into_that_either(stage):
 
 
 def test_what_a_member_says_of_others_is_on_no_card(stage):
-    stage.owner.told("POST", "/sessions/s/peers", {"bob": {}})
+    """What alice says is concluded of alice alone, and of that only what she says of herself."""
+    stage.owner.told("POST", "/sessions/s/peers", {"bob": {"observe_others": True}})
+    stage.owner.told("PUT", "/sessions/s/peers/alice/config", {"observe_others": True})
     before = stage.owner.card("bob")
-    stage.speaker(session_key(stage)).say("s", "Bob moved to Berlin. Bob lives in Berlin.", peer="alice")
+    key = stage.speaker(session_key(stage))
+    key.say("s", "Bob moved to Berlin.", "Bob lives in Oslo.", "I live in Rome.", peer="alice")
     stage.rest()
     assert stage.owner.card("bob") == before
-    assert "Berlin" not in str(stage.owner.card("alice"))
+    assert not stage.owner.card("alice", target="bob")
+    for view in ({}, {"target": "bob"}):
+        of_bob = stage.owner.representation("alice" if view else "bob", **view)
+        assert not any(place in of_bob for place in ("Berlin", "Oslo", "Rome"))
+    assert stage.owner.card("alice") == stage.owner.card("bob", target="alice") == ["Home: Rome"]
+    concluded = stage.owner.told("POST", "/conclusions/list", {}, params={"size": 100})["items"]
+    assert {one["content"] for one in concluded if one["observed_id"] == "alice"} == {
+        "I like tea",
+        "I live in Rome.",
+    }
 
 
 @pytest.mark.parametrize("peer", ["alice", "bob"])
