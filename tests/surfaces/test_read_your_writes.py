@@ -10,6 +10,7 @@ import pytest
 
 import stores
 from chat.stage import MODEL, Stage
+from front_door.memories import OPENS, in_folder
 from mcp_door.served import Hosted
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS, run_souvenance
@@ -96,6 +97,24 @@ def test_mcp_recalls_what_was_remembered(stage):
     for text in (*BESIDES, SAID):
         server.tool(cap, "remember", statements=[text])
     assert SAID in server.tool(cap, "recall", question=ASKED)["lines"][0]["text"]
+
+
+@pytest.mark.parametrize("way", OPENS)
+@pytest.mark.parametrize("where", ["folder", "server"])
+def test_a_program_finds_what_it_put_concluded_and_said(stage, home, way, where):
+    if where == "folder":
+        given = {**in_folder(home), "embedder": "packaged"}
+    else:
+        given = {"url": stage.url, "token": stage.mint(f"program-{way}", peers=("*",))}
+    with OPENS[way](**given) as memory:
+        peer, session = memory.peer(f"said-{way}"), memory.session(f"open-{way}")
+        for text in (*BESIDES, SAID):
+            memory.put(text)
+            peer.conclude(text)
+            peer.session(f"open-{way}").add(text)
+        assert memory.get(ASKED)[0].text == SAID
+        assert peer.conclusions(ASKED)[0].text == SAID
+        assert session.search(ASKED, limit=1)[0].text == peer.search(ASKED, limit=1)[0].text == SAID
 
 
 def test_the_command_line_finds_what_another_process_put(home):

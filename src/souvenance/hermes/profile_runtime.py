@@ -374,15 +374,16 @@ class ProfileRuntime:
     ) -> _T:
         """`in_turn`: a turn waits for it, so that an answer which is late, or denied, is a failure.
 
-        It finds what was said before, if that can be written within half of the wait.
+        It finds what was said before, if that can be written within half of the wait; but a turn does not
+        wait for what is on its way to a server.
 
         Raises: SouvenanceError.
         """
         began, gate = time.monotonic(), None
         try:
             backend = self.backend()
-            if self.near and in_turn:
-                self._delivery_thread.catch_up((patience or 0.0) / 2)
+            if patience is not None and (self.near or not in_turn):
+                self._delivery_thread.catch_up(patience / 2)
                 began = time.monotonic()
             if backend.far is not None:
                 longest = max(patience or 0.0, _SILENT_SECONDS)
