@@ -46,6 +46,12 @@ async function texts(lines: AsyncIterable<{ text: string }>): Promise<string[]> 
   return found;
 }
 
+async function all(names: AsyncIterable<string>): Promise<string[]> {
+  const found = [];
+  for await (const name of names) found.push(name);
+  return found;
+}
+
 const scenarios = {
   async lines() {
     const met = new Date("2026-03-04T05:06:07Z");
@@ -138,6 +144,35 @@ const scenarios = {
       card: Array.isArray(await ann.card({ about: "bot" })),
       unknown: await memory.peer("nobody").chat("What is the dog called?"),
       deleted: (await chat.delete()) === undefined,
+    };
+  },
+
+  async facts() {
+    const work = new Souvenance({ url, token, workspace: "facts" });
+    const ann = work.peer("ann");
+    await ann.put("the build is green", { namespace: "work" });
+    const chat = ann.session("monday");
+    const slip = await chat.add("The code is 4711.");
+    await chat.add("I live in Lisbon.");
+    const waited = await work.wait({ withinMs: 60_000 });
+    const stated = await ann.conclude("ann has a dog called Rex", { session: "monday" });
+    const ofBob = await ann.conclude("bob likes jazz", { about: "bob" });
+    const { id, createdAt, ...told } = stated;
+    const noted = await ann.conclusions("Which dog?", { limit: 1 });
+    await chat.forget(slip.id);
+    return {
+      waited,
+      told: { ...told, id: id.length, dated: createdAt instanceof Date },
+      noted: noted.map((one) => one.text),
+      newest: (await ann.conclusions()).map((one) => one.text),
+      aboutBob: (await ann.conclusions(undefined, { about: "bob" })).map((one) => [one.text, one.about === ofBob.about]),
+      card: await ann.setCard(["Name: Ann", "Pet: Rex"]),
+      read: await ann.card(),
+      left: await texts(chat.messages()),
+      peers: (await all(work.peers())).sort(),
+      sessions: await all(work.sessions()),
+      namespaces: await ann.namespaces(),
+      wrong: await thrown(chat.forget(slip.id)),
     };
   },
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from browser.chromium import chromium
+from souvenance.memory.sync import LineMethods, Memory, Peer, Session
 from souvenance.version import __version__
 from surfaces.door import serving
 from typescript_client.api_types import CLIENT, RENEW, ROOT, TYPES, api_types
@@ -182,6 +183,40 @@ def test_a_conversation_is_kept_searched_and_asked_without_a_model(told):
     assert (talk["known"], talk["card"]) == ("string", True)
     assert talk["unknown"] is None
     assert talk["deleted"]
+
+
+def test_facts_are_waited_for_stated_found_and_forgotten_as_from_python(told):
+    facts = told["facts"]
+    assert facts["waited"] is True
+    assert facts["told"] == {
+        "text": "ann has a dog called Rex",
+        "observer": "ann",
+        "about": "ann",
+        "level": "explicit",
+        "session": "monday",
+        "id": 26,
+        "dated": True,
+    }
+    assert facts["noted"] == ["ann has a dog called Rex"]
+    assert "ann has a dog called Rex" in facts["newest"] and len(facts["newest"]) > 1
+    assert facts["aboutBob"] == [["bob likes jazz", True]]
+    assert facts["card"] == facts["read"] == ["Name: Ann", "Pet: Rex"]
+    assert facts["left"] == ["I live in Lisbon."]
+    assert (facts["peers"], facts["sessions"]) == (["ann", "bob"], ["monday"])
+    assert facts["namespaces"] == ["default", "work"]
+    assert facts["wrong"]["code"] == "not_found"
+
+
+def test_it_has_every_method_of_the_python_client():
+    """`open` and `close` have no counterpart: a client holds nothing open."""
+    source = "".join(path.read_text("utf-8") for path in CLIENT.glob("src/*.ts") if path != TYPES)
+    methods = set(re.findall(r"^  (?:async )?\*?(\w+)\(", source, re.M))
+    for kind in (Memory, Peer, Session):
+        names = [name for name in vars(kind) if not name.startswith("_")] + [
+            name for name in vars(LineMethods) if not name.startswith("_")
+        ]
+        missing = {re.sub(r"_(\w)", lambda found: found[1].upper(), name) for name in names} - methods
+        assert missing <= {"close"}, kind
 
 
 def test_what_is_safe_to_repeat_is_sent_again_when_an_answer_is_lost(told):

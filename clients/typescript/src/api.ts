@@ -64,11 +64,47 @@ export interface paths {
         /** A profile for a system prompt */
         post: operations["memory.snapshot"];
     };
+    "/v1/status": {
+        parameters: {
+        };
+        /** What the cap's owner has stored */
+        get: operations["status"];
+    };
     "/v3/workspaces/{workspace_id}/chat": {
         parameters: {
         };
         /** Ask about a workspace */
         post: operations["workspaces.chat"];
+    };
+    "/v3/workspaces/{workspace_id}/conclusions": {
+        parameters: {
+        };
+        /** State conclusions */
+        post: operations["conclusions.add"];
+    };
+    "/v3/workspaces/{workspace_id}/conclusions/list": {
+        parameters: {
+        };
+        /** List conclusions */
+        post: operations["conclusions.list"];
+    };
+    "/v3/workspaces/{workspace_id}/conclusions/query": {
+        parameters: {
+        };
+        /** Search conclusions */
+        post: operations["conclusions.query"];
+    };
+    "/v3/workspaces/{workspace_id}/peers": {
+        parameters: {
+        };
+        /** Get or make a peer */
+        post: operations["peers.open"];
+    };
+    "/v3/workspaces/{workspace_id}/peers/list": {
+        parameters: {
+        };
+        /** List peers */
+        post: operations["peers.list"];
     };
     "/v3/workspaces/{workspace_id}/peers/{peer_id}/card": {
         parameters: {
@@ -95,6 +131,18 @@ export interface paths {
         };
         /** Search a peer's messages */
         post: operations["peers.search"];
+    };
+    "/v3/workspaces/{workspace_id}/queue/status": {
+        parameters: {
+        };
+        /** How far the work behind the messages is */
+        get: operations["queue.status"];
+    };
+    "/v3/workspaces/{workspace_id}/sessions/list": {
+        parameters: {
+        };
+        /** List sessions */
+        post: operations["sessions.list"];
     };
     "/v3/workspaces/{workspace_id}/sessions/{session_id}": {
         parameters: {
@@ -123,6 +171,16 @@ export interface paths {
         };
         /** List messages */
         post: operations["messages.list"];
+    };
+    "/v3/workspaces/{workspace_id}/sessions/{session_id}/messages/{message_id}": {
+        parameters: {
+        };
+        /** Read a message */
+        get: operations["messages.read"];
+        /** Change a message's metadata */
+        put: operations["messages.change"];
+        /** Delete a message and what rests on it alone */
+        delete: operations["messages.delete"];
     };
     "/v3/workspaces/{workspace_id}/sessions/{session_id}/search": {
         parameters: {
@@ -162,6 +220,16 @@ export interface components {
             /** @default null */
             cap?: string | null;
         };
+        /**
+         * Budget
+         * @description What is left of what may be spent on models.
+         */
+        Budget: {
+            calls_this_hour: number;
+            calls_today: number;
+            tokens_this_hour: number;
+            tokens_today: number;
+        };
         /** CapAnswer */
         CapAnswer: {
             cap: string;
@@ -180,6 +248,33 @@ export interface components {
             reasoner?: string | null;
             /** @default null */
             lacking?: string | null;
+        };
+        /** CompartmentStatus */
+        CompartmentStatus: {
+            namespace: string;
+            lines: number;
+        };
+        /** ConclusionAnswer */
+        ConclusionAnswer: {
+            id: string;
+            content: string;
+            observer_id: string;
+            observed_id: string;
+            session_id: string | null;
+            source_ids: string[] | null;
+            created_at: string;
+            /** @default explicit */
+            level: string;
+            /** @default 1 */
+            times_derived: number;
+        };
+        /** ConclusionPage */
+        ConclusionPage: {
+            items: components["schemas"]["ConclusionAnswer"][];
+            total: number;
+            page: number;
+            size: number;
+            pages: number;
         };
         /** Confirmation */
         Confirmation: {
@@ -409,6 +504,37 @@ export interface components {
             /** @default [] */
             via?: string[];
         };
+        /**
+         * ModelStatus
+         * @description The model of each task, what may still be spent, and why it is not asked for now, if it is not.
+         */
+        ModelStatus: {
+            tasks: {
+                [key: string]: string;
+            };
+            left: components["schemas"]["Budget"] | null;
+            left_here: components["schemas"]["Budget"] | null;
+            /** @default  */
+            trouble: string;
+        };
+        /** NewConclusion */
+        NewConclusion: {
+            content: string;
+            observer_id: string;
+            observed_id: string;
+            /** @default null */
+            session_id?: string | null;
+            /** @default null */
+            source_ids?: string[] | null;
+            /** @default null */
+            created_at?: string | null;
+            /** @default null */
+            metadata?: Record<string, unknown> | null;
+            /** @default false */
+            quoted?: boolean;
+            /** @default null */
+            key?: string | null;
+        };
         /** NewMessage */
         NewMessage: {
             content: string;
@@ -435,6 +561,16 @@ export interface components {
             /** @default  */
             message: string;
         };
+        /** PeerAnswer */
+        PeerAnswer: {
+            id: string;
+            created_at: string;
+            metadata: Record<string, unknown>;
+            configuration: Record<string, unknown>;
+            workspace_id: string;
+            /** @default  */
+            uid: string;
+        };
         /** PeerCard */
         PeerCard: {
             peer_card: string[] | null;
@@ -445,6 +581,22 @@ export interface components {
             target_id: string;
             representation: string | null;
             peer_card: string[] | null;
+        };
+        /**
+         * PeerHabits
+         * @description Whether a peer may be observed at all.
+         */
+        PeerHabits: {
+            /** @default null */
+            observe_me?: boolean | null;
+        };
+        /** PeerPage */
+        PeerPage: {
+            items: components["schemas"]["PeerAnswer"][];
+            total: number;
+            page: number;
+            size: number;
+            pages: number;
         };
         /** Put */
         Put: {
@@ -472,6 +624,16 @@ export interface components {
             id: string;
             namespace: string;
             duplicate: boolean;
+        };
+        /** Queue */
+        Queue: {
+            total_work_units: number;
+            completed_work_units: number;
+            in_progress_work_units: number;
+            pending_work_units: number;
+            sessions: {
+                [key: string]: components["schemas"]["SessionQueue"];
+            } | null;
         };
         /**
          * ReadConclusion
@@ -546,6 +708,22 @@ export interface components {
             peer_representation: string | null;
             peer_card: string[] | null;
         };
+        /** SessionPage */
+        SessionPage: {
+            items: components["schemas"]["SessionAnswer"][];
+            total: number;
+            page: number;
+            size: number;
+            pages: number;
+        };
+        /** SessionQueue */
+        SessionQueue: {
+            total_work_units: number;
+            completed_work_units: number;
+            in_progress_work_units: number;
+            pending_work_units: number;
+            session_id: string | null;
+        };
         /**
          * SignalValue
          * @description One signal of `souvenance.domain.relevance`: its value, what it weighs and what it added.
@@ -566,6 +744,34 @@ export interface components {
             as_of: string;
             /** @default [] */
             lines: string[];
+        };
+        /** StatusAnswer */
+        StatusAnswer: {
+            workspace: string;
+            owner: string;
+            namespaces: components["schemas"]["CompartmentStatus"][];
+            audit_rows: number | null;
+            scrub_pending: boolean;
+            /** @default  */
+            reasoner: string;
+            /** @default null */
+            model: components["schemas"]["ModelStatus"] | null;
+            /** @default  */
+            embedder: string;
+            /** @default 0 */
+            waiting: number;
+            /** @default 0 */
+            renewing: number;
+            /** @default  */
+            embedder_trouble: string;
+            /** @default sealed */
+            vectors: string;
+            /** @default 0 */
+            conclusions: number;
+            /** @default null */
+            unfinished_imports: number | null;
+            /** @default null */
+            uncarried: number | null;
         };
         /** Summary */
         Summary: {
@@ -791,6 +997,21 @@ export interface operations {
             };
         };
     };
+    status: {
+        parameters: {
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+        };
+    };
     "workspaces.chat": {
         parameters: {
             path: {
@@ -830,6 +1051,166 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ChatAnswer"];
                     "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    "conclusions.add": {
+        parameters: {
+            path: {
+                workspace_id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    conclusions: components["schemas"]["NewConclusion"][];
+                    /** @default null */
+                    namespace?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConclusionAnswer"][];
+                };
+            };
+        };
+    };
+    "conclusions.list": {
+        parameters: {
+            query?: {
+                page?: number;
+                size?: number;
+                reverse?: boolean;
+            };
+            path: {
+                workspace_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default null */
+                    filters?: Record<string, unknown> | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConclusionPage"];
+                };
+            };
+        };
+    };
+    "conclusions.query": {
+        parameters: {
+            path: {
+                workspace_id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    query: string;
+                    /** @default 10 */
+                    top_k?: number;
+                    /** @default null */
+                    distance?: number | null;
+                    /** @default null */
+                    filters?: Record<string, unknown> | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConclusionAnswer"][];
+                };
+            };
+        };
+    };
+    "peers.open": {
+        parameters: {
+            path: {
+                workspace_id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    id: string;
+                    /** @default null */
+                    metadata?: Record<string, unknown> | null;
+                    /** @default null */
+                    configuration?: components["schemas"]["PeerHabits"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeerAnswer"];
+                };
+            };
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeerAnswer"];
+                };
+            };
+        };
+    };
+    "peers.list": {
+        parameters: {
+            query?: {
+                page?: number;
+                size?: number;
+                reverse?: boolean;
+            };
+            path: {
+                workspace_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default null */
+                    filters?: Record<string, unknown> | null;
+                    /** @default null */
+                    kind?: ("all" | "scope") | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeerPage"];
                 };
             };
         };
@@ -997,6 +1378,60 @@ export interface operations {
             };
         };
     };
+    "queue.status": {
+        parameters: {
+            query?: {
+                observer_id?: string | null;
+                sender_id?: string | null;
+                session_id?: string | null;
+            };
+            path: {
+                workspace_id: string;
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Queue"];
+                };
+            };
+        };
+    };
+    "sessions.list": {
+        parameters: {
+            query?: {
+                page?: number;
+                size?: number;
+                reverse?: boolean;
+            };
+            path: {
+                workspace_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default null */
+                    filters?: Record<string, unknown> | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+        };
+    };
     "sessions.read": {
         parameters: {
             path: {
@@ -1160,6 +1595,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+        };
+    };
+    "messages.read": {
+        parameters: {
+            path: {
+                workspace_id: string;
+                session_id: string;
+                message_id: string;
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageAnswer"];
+                };
+            };
+        };
+    };
+    "messages.change": {
+        parameters: {
+            path: {
+                workspace_id: string;
+                session_id: string;
+                message_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default null */
+                    metadata?: Record<string, unknown> | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageAnswer"];
+                };
+            };
+        };
+    };
+    "messages.delete": {
+        parameters: {
+            query?: {
+                with_empty_session?: boolean;
+            };
+            path: {
+                workspace_id: string;
+                session_id: string;
+                message_id: string;
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
                 };
             };
         };

@@ -12,6 +12,7 @@ import {
 const ALL = "*";
 const DEFAULT_WORKSPACE = "default";
 const MOST_KEPT = 1_000;
+const PAGE = 100;
 
 export interface SouvenanceOptions extends ServerOptions {
   /** One workspace, if the token opens several. */
@@ -53,6 +54,18 @@ export class Connection {
   ): Promise<AnswerOf<Operation<P, M>>> {
     const names = { workspace_id: await this.workspace(options), ...asked.names };
     return (await this.of(undefined, options)).ask(method, path, { ...asked, names }, options);
+  }
+
+  /** The names of all items of a list of the workspace, read in pages as they are needed. */
+  async *names(
+    path: "/v3/workspaces/{workspace_id}/peers/list" | "/v3/workspaces/{workspace_id}/sessions/list",
+    options?: CallOptions,
+  ): AsyncGenerator<string, void, undefined> {
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const found = await this.ask("post", path, { query: { page, size: PAGE }, body: {}, repeatable: true }, options);
+      for (const one of found.items) yield one.id;
+      pages = found.pages;
+    }
   }
 
   /** The workspace that was asked for, or else that of the token. */

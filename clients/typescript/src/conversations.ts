@@ -2,9 +2,19 @@ import type { Connection } from "./connection.js";
 import { invalidInput } from "./errors.js";
 import { LineMethods } from "./lines.js";
 import type { CallOptions } from "./requests.js";
-import { type Context, contextOfPeer, contextOfSession, type Message, messageOf } from "./results.js";
+import {
+  type Conclusion,
+  type ConclusionAnswer,
+  type Context,
+  conclusionOf,
+  contextOfPeer,
+  contextOfSession,
+  type Message,
+  messageOf,
+} from "./results.js";
 
 const PAGE = 100;
+const MOST_FOUND = 10;
 
 /** How hard a model thinks. */
 export type Level = "minimal" | "low" | "medium" | "high" | "max";
@@ -86,6 +96,60 @@ export class Peer extends LineMethods {
       options,
     );
     return found.peer_card ?? [];
+  }
+
+  /** Replace the card, and return it as it was stored. */
+  async setCard(facts: readonly string[], options: AboutOptions = {}): Promise<string[]> {
+    const found = await this.connection.ask(
+      "put",
+      "/v3/workspaces/{workspace_id}/peers/{peer_id}/card",
+      { names: this.#names, query: { target: options.about }, body: { peer_card: [...facts] }, repeatable: true },
+      options,
+    );
+    return found.peer_card ?? [];
+  }
+
+  /** Return what was concluded about the peer: what answers `query` best, or the newest. */
+  async conclusions(query?: string, options: AboutOptions & SearchOptions = {}): Promise<Conclusion[]> {
+    const filters = { observer_id: this.name, observed_id: options.about ?? this.name };
+    const limit = options.limit ?? MOST_FOUND;
+    if (query !== undefined) {
+      const found = await this.connection.ask(
+        "post",
+        "/v3/workspaces/{workspace_id}/conclusions/query",
+        { body: { query, filters, top_k: limit }, repeatable: true },
+        options,
+      );
+      return found.map(conclusionOf);
+    }
+    const page = await this.connection.ask(
+      "post",
+      "/v3/workspaces/{workspace_id}/conclusions/list",
+      { query: { size: limit }, body: { filters }, repeatable: true },
+      options,
+    );
+    return page.items.map(conclusionOf);
+  }
+
+  /** Store a fact about the peer. */
+  async conclude(text: string, options: AboutOptions & { session?: string } = {}): Promise<Conclusion> {
+    const about = options.about ?? this.name;
+    for (const id of new Set([this.name, about])) {
+      await this.connection.ask(
+        "post",
+        "/v3/workspaces/{workspace_id}/peers",
+        { body: { id }, repeatable: true },
+        options,
+      );
+    }
+    const stated = { content: text, observer_id: this.name, observed_id: about, session_id: options.session };
+    const [stored] = await this.connection.ask(
+      "post",
+      "/v3/workspaces/{workspace_id}/conclusions",
+      { body: { conclusions: [stated] }, repeatable: false },
+      options,
+    );
+    return conclusionOf(stored as ConclusionAnswer);
   }
 
   get #names(): { peer_id: string } {
@@ -203,6 +267,16 @@ export class Session {
       options,
     );
     return answer.content;
+  }
+
+  /** Erase a message for good. */
+  async forget(id: string, options: CallOptions = {}): Promise<void> {
+    await this.connection.ask(
+      "delete",
+      "/v3/workspaces/{workspace_id}/sessions/{session_id}/messages/{message_id}",
+      { names: { ...this.#names, message_id: id }, repeatable: false },
+      options,
+    );
   }
 
   /** Delete the session and its messages for good. */

@@ -5,4 +5,4 @@ export { SouvenanceError } from "./errors.js";
 export type { Forgettable, GetOptions, ListOptions, NamespacesOptions, PutOptions } from "./lines.js";
 export { type MintOptions, Souvenance } from "./memory.js";
 export type { CallOptions } from "./requests.js";
-export type { Context, Forgotten, Line, Message } from "./results.js";
+export type { Conclusion, Context, Forgotten, Line, Message } from "./results.js";

@@ -98,6 +98,13 @@ export class LineMethods {
     } while (cursor !== null);
   }
 
+  /** Return the names of the namespaces that have lines, as far as the token opens them. */
+  async namespaces(options: CallOptions = {}): Promise<string[]> {
+    const status = await this.#ask("get", "/v1/status", { repeatable: true }, options);
+    const filled = status.namespaces.filter((one) => one.lines > 0);
+    return filled.map((one) => one.namespace).sort();
+  }
+
   /** Return a short profile that fits into a system prompt. */
   async snapshot(options: NamespacesOptions = {}): Promise<string> {
     const body = { namespaces: namesOf(options.namespaces) };

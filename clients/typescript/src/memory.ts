@@ -3,6 +3,9 @@ import { Peer, Session } from "./conversations.js";
 import { LineMethods, namesOf } from "./lines.js";
 import type { CallOptions } from "./requests.js";
 
+const WAIT_MS = 60_000;
+const POLL_MS = 100;
+
 export interface MintOptions extends CallOptions {
   /** What the token may do: `put`, `get`, `list`, `snapshot`, `invalidate`, `forget` and others. */
   ops: string | readonly string[];
@@ -29,6 +32,31 @@ export class Souvenance extends LineMethods {
   /** A conversation. It is made in `namespace` when the first message is added. */
   session(name: string, options: { namespace?: string } = {}): Session {
     return new Session(this.connection, name, undefined, options.namespace);
+  }
+
+  /** Iterate over the names of all peers of the workspace. */
+  peers(options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.names("/v3/workspaces/{workspace_id}/peers/list", options);
+  }
+
+  /** Iterate over the names of all sessions of the workspace. */
+  sessions(options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.names("/v3/workspaces/{workspace_id}/sessions/list", options);
+  }
+
+  /**
+   * Wait until conclusions are drawn from all messages. Return false if it takes longer than `withinMs`, which is
+   * 60000 by default. The token must open the whole workspace.
+   */
+  async wait(options: CallOptions & { withinMs?: number } = {}): Promise<boolean> {
+    const end = Date.now() + (options.withinMs ?? WAIT_MS);
+    for (;;) {
+      const path = "/v3/workspaces/{workspace_id}/queue/status";
+      const left = await this.connection.ask("get", path, { repeatable: true }, options);
+      if (left.pending_work_units + left.in_progress_work_units === 0) return true;
+      if (Date.now() >= end) return false;
+      await new Promise((go) => setTimeout(go, POLL_MS));
+    }
   }
 
   /** Make a token that opens no more than this, for the memory of `subject`. */

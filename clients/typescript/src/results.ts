@@ -51,6 +51,20 @@ export interface Message {
   metadata: Record<string, unknown>;
 }
 
+/** A fact about a peer. */
+export interface Conclusion {
+  id: string;
+  text: string;
+  /** Who knows it. */
+  observer: string;
+  /** The peer that it is about. */
+  about: string;
+  /** How it was found: `explicit` if it was said, `deductive` or `inductive` if it was reasoned. */
+  level: string;
+  session: string | null;
+  createdAt: Date;
+}
+
 /** What a model should be shown before it answers. */
 export interface Context {
   /** What is known of the peer, as text for a prompt. */
@@ -97,6 +111,20 @@ export function messageOf(found: Schemas["MessageAnswer"]): Message {
     session: found.session_id,
     createdAt: new Date(found.created_at),
     metadata: found.metadata,
+  };
+}
+
+export type ConclusionAnswer = Schemas["ConclusionAnswer"];
+
+export function conclusionOf(found: ConclusionAnswer): Conclusion {
+  return {
+    id: found.id,
+    text: found.content,
+    observer: found.observer_id,
+    about: found.observed_id,
+    level: found.level ?? "explicit",
+    session: found.session_id ?? null,
+    createdAt: new Date(found.created_at),
   };
 }
 
