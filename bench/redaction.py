@@ -2,7 +2,7 @@
 
 Every piece that a rule of redaction looks for is repeated, alone and with each of the others' ends, until the
 text is that long. Told are the slowest texts, each the median of three more runs. It fails if one takes more
-than 100 ms for 200 kB (for other lengths, in proportion), counted in time of the processor.
+than 100 ms for 200 kB (for longer ones, in proportion), counted in time of the processor.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> int:
     for seconds, once in sorted(again, reverse=True):
         print(f"{seconds * 1000:9.1f} ms  {once!r}")
     print(machine)
-    most = MOST_SECONDS * asked.kilobytes / KILOBYTES
+    most = MOST_SECONDS * max(1, asked.kilobytes / KILOBYTES)
     met = max(again)[0] <= most
     print(f"at most {most * 1000:.1f} ms: {'met' if met else 'MISSED'}")
     return 0 if met else 1

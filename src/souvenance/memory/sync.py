@@ -157,7 +157,7 @@ class LineMethods:
         return sorted(one.namespace for one in answer.namespaces if one.lines)
 
     def snapshot(self, *, namespaces: str | Sequence[str] | None = None) -> str:
-        """Return a short profile that fits into a system prompt."""
+        """Return a short profile for a system prompt, framed as quoted data."""
         answer: m.SnapshotAnswer = self._call(o.SNAPSHOT, m.Snapshot(_names(namespaces)))
         return answer.profile
 
