@@ -32,6 +32,7 @@ def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(ho
         assert queue["pending_work_units"] == 0
         with httpx.Client(base_url=server.url, trust_env=False, follow_redirects=True) as client:
             client.get(link_of(server))
+            assert "1 failed" in client.get("/").text
             work = client.get("/inspect/work").text
             assert "it was not delivered (the receiver answered 410), after 1 try" in work
             retry = re.search(r'action="(/inspect/work/jobs/\d+/retry)"', work)[1]

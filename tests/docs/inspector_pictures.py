@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.chromium import chromium  # noqa: E402
-from inspector.door_pages import UNDER_WAY, filled, routes, samples_of  # noqa: E402
+from inspector.door_pages import OF_A_WORKSPACE, UNDER_WAY, filled, routes, samples_of  # noqa: E402
 from surfaces.door import environment  # noqa: E402
 
 PICTURES = ROOT / "docs/pictures"
@@ -35,7 +35,14 @@ NAMES = {
     "/inspect/audit": "audit-log",
     "/inspect/work": "background-work",
 }
-NO_PICTURE = ("/inspect/", "/inspect/data/stored", "/inspect/data/kinds", "/inspect/work/tail", UNDER_WAY)
+NO_PICTURE = (
+    "/inspect/",
+    OF_A_WORKSPACE,
+    "/inspect/data/stored",
+    "/inspect/data/kinds",
+    "/inspect/work/tail",
+    UNDER_WAY,
+)
 """The same page as another, parts of pages, and one that is gone in a moment."""
 
 _STEADY = """

@@ -13,8 +13,10 @@ from browser.chromium import PATIENCE_MS
 from inspector.conftest import chatgpt_export, choose, link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
 from inspector.scenes import SURE, put, signed_in_program
+from inspector.test_empty_pages import NEXT
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.surfaces.http import inspector
+from surfaces.door import serving
 
 TEMPLATES = Path(inspector.__file__).parent / "templates"
 TITLE = re.compile(r"{% block title %}(.*?){% endblock %}")
@@ -244,6 +246,54 @@ def test_the_checker_finds_what_nobody_can_read_or_name(window):
     assert "label" in found
     page.evaluate("document.querySelector('main p').style.color = 'rgb(40, 40, 40)'")
     assert "320 px, dark: color-contrast" in " ".join(troubles_of(page))
+
+
+def test_the_checker_looks_into_what_is_closed(window):
+    page = window()
+    page.evaluate(
+        "document.querySelector('main').innerHTML = '<details><summary>more</summary><input></details>'"
+    )
+    assert "label" in " ".join(troubles_of(page))
+    assert page.evaluate("document.querySelector('details').open") is False
+
+
+@pytest.fixture(scope="module")
+def nothing_yet(browser, tmp_path_factory):
+    """A browser that is signed in to a server that has nothing, and the server's address."""
+    with serving(tmp_path_factory.mktemp("empty") / "home", SOUVENANCE_EMBEDDER="none") as server:
+        context = browser.new_context()
+        context.set_default_timeout(PATIENCE_MS)
+        context.new_page().goto(link_of(server))
+        yield context, server.url
+        context.close()
+
+
+@pytest.mark.parametrize("path", NEXT)
+def test_an_empty_page_can_be_used_by_everyone(nothing_yet, path):
+    context, url = nothing_yet
+    page = context.new_page()
+    page.goto(url + path)
+    assert troubles_of(page) == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/inspect/home/people/nobody-here",
+        "/inspect/home/sessions/none-there",
+        "/inspect/home/lines/ann/01JD7Y8Q2W0000000000000000",
+        "/inspect/audit?since=someday",
+        "/inspect/data/imports/none",
+        "/inspect/sign-in?link=too-old",
+    ],
+)
+def test_a_page_that_says_what_went_wrong_can_be_used_by_everyone(server, signed_in, path):
+    page = signed_in.new_page()
+    answer = page.goto(server.url + path)
+    assert answer.status >= 400
+    assert troubles_of(page) == []
+    page.close()
 
 
 def test_the_page_of_signing_in_can_be_used_by_everyone(server, window):

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from inspector.conftest import link_of
-from inspector.scenes import OFF, csrf_of, put
+from inspector.scenes import OFF, csrf_of, put, say
 from souvenance.domain.timestamps import to_datetime
 from surfaces.door import serving
 
@@ -119,6 +119,30 @@ def test_the_whole_log_can_be_downloaded(server, visitor):
     rows = [json.loads(line) for line in answer.text.splitlines()]
     assert [row["seq"] for row in rows] == list(range(len(rows)))
     assert "attachment" in answer.headers["content-disposition"]
+
+
+def test_a_row_says_whose_lines_it_is_about_and_in_which_session(server, visitor):
+    [said] = say(server, "keel", ("otto", "The keel is oak."))
+    made = {"sub": "olive", "ops": ["get"], "namespaces_allowed": ["work"], "wid": "home"}
+    server.owner.post("/v1/caps", json=made).raise_for_status()
+    client = visitor()
+    form = {"csrf": csrf_of(client)}
+    address = f"/inspect/home/sessions/keel/messages/{said}/forget"
+    for sure in ({}, {"sure": "yes"}):
+        assert client.post(address, data={**form, **sure}).status_code == 200
+    rows = client.get("/inspect/audit", params={"w": "home"}).text
+    assert "stored messages of otto in the session keel" in rows
+    assert "forgot a message of otto" in rows
+    assert "only previewed: forgot a message" in rows
+    assert "made a token for olive" in client.get("/inspect/audit").text
+
+
+def test_signing_in_and_out_have_rows(server, visitor):
+    client = visitor(server.mint("petra", ["get", "list", "audit"], wid="home"))
+    client.post("/inspect/sign-out", data={"csrf": csrf_of(client)})
+    rows = visitor().get("/inspect/audit", params={"w": "home", "actor": "petra"}).text
+    assert "signed in to the pages" in rows
+    assert "signed out of the pages" in rows
 
 
 def test_a_log_that_somebody_altered_does_not_hold(tmp_path):

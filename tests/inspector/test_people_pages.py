@@ -37,6 +37,10 @@ def test_home_tells_the_health_in_one_row(server, window):
     for what in ("Store", "Search", "Embedder", "Model budget", "Jobs waiting"):
         expect(health).to_contain_text(what)
     expect(health).to_contain_text("no model: rules do the work")
+    expect(health).to_contain_text("by words and meaning")
+    page.goto(f"{server.url}/?w=home&q=penicillin")
+    page.goto(f"{server.url}/?w=home")
+    expect(health).to_contain_text(", loaded")
 
 
 def test_one_search_finds_notes_and_messages_and_leads_to_the_place(server, window):

@@ -79,7 +79,7 @@ class Meaning:
         self._lock = threading.Lock()
         self._answered = threading.Condition(self._lock)
         self._asking = 0
-        self._loaded = threading.Event()
+        self.loaded = threading.Event()
         self._ended = threading.Event()
         self._loading: threading.Thread | None = None
         self._rests_until = 0
@@ -112,7 +112,7 @@ class Meaning:
     def expect(self, question: str) -> None:
         """Begin to embed the question. The next call of `vector` finds it done, or waits for it."""
         embedder, text = self.embedder, question[:_LONGEST_TEXT]
-        if embedder is None or not self._loaded.is_set():
+        if embedder is None or not self.loaded.is_set():
             return
         with self._lock:
             if self._ended.is_set() or text in self._remembered or text in self._expected:
@@ -153,7 +153,7 @@ class Meaning:
         if embedder is None:
             return
         self.touch((compartment,))
-        if not self._loaded.is_set() or len(text := as_embedded(compartment.owner, line)) > _SHORT:
+        if not self.loaded.is_set() or len(text := as_embedded(compartment.owner, line)) > _SHORT:
             return
         now = self._now()
         with self._lock:
@@ -222,7 +222,7 @@ class Meaning:
                 self._made.popitem(last=False)
 
     def _ready(self, embedder: Embedder) -> bool:
-        if self._loaded.is_set():
+        if self.loaded.is_set():
             return True
         with self._lock:
             if self._loading is None and not self._ended.is_set():
@@ -230,13 +230,13 @@ class Meaning:
                     target=self._load, args=(embedder,), name="souvenance-meaning", daemon=True
                 )
                 self._loading.start()
-        return self._loaded.wait(self._patience)
+        return self.loaded.wait(self._patience)
 
     def _load(self, embedder: Embedder) -> None:
         if not self._patience and self._ended.wait(_LEAVE_ALONE_SECONDS):
             return
         self._asked(embedder, "")
-        self._loaded.set()
+        self.loaded.set()
 
     def stop(self) -> None:
         """Stop, and wait for calls under way: a process that ends during one is aborted."""

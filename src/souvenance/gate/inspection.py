@@ -88,13 +88,16 @@ class ServerHealth(Answer, frozen=True, kw_only=True):
     scrub_pending: bool
     embedder: str
     embedder_trouble: str
+    loaded: bool | None
+    """Whether the embedder is in memory: the first question loads it. None if there is none."""
     waiting: int | None
     """How many lines are found by words alone, for they have no vector yet."""
     model: str
     model_trouble: str
     left: m.Budget | None
     jobs: int | None
-    """How many jobs wait or are under way, up to a thousand."""
+    """How many jobs wait or are under way, up to a thousand, and how many were given up."""
+    failed: int | None
     audit_rows: int | None
 
 
@@ -146,11 +149,13 @@ def health(request: AuthorisedRequest, asked: Asked) -> Outcome:
         scrub_pending=request.store.scrub_pending(),
         embedder=meaning.description,
         embedder_trouble=meaning.trouble,
+        loaded=None if meaning.embedder is None else meaning.loaded.is_set(),
         waiting=lacking if everything else None,
         model="" if model is None else model.name,
         model_trouble="" if standing is None else standing.trouble,
         left=budget_left(standing.allowance_here, standing.spent_here) if standing and everything else None,
         jobs=len(jobs) if everything else None,
+        failed=len(ctx.tx.work.failed(workspace, _MOST_JOBS)) if everything else None,
         audit_rows=ctx.tx.audit.tree(workspace).size if everything else None,
     )
     return Outcome(answer)

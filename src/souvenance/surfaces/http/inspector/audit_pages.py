@@ -50,7 +50,6 @@ async def audit(visit: Visit) -> Response:
         wanted=wanted,
         before=found.before,
         scanned=inspect_lines.SCANNED,
-        filtered=any(wanted.values()),
         words=sorted({words: name for name, words in WORDS.items()}),
         workspace=workspace,
         workspaces=workspaces,

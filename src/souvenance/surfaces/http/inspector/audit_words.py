@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct
 
+from souvenance.core.conversation.compartments import LoggedRun
 from souvenance.decoders import settled
+from souvenance.domain.capability import Ancestor
 from souvenance.domain.names import ALL
 from souvenance.domain.timestamps import to_datetime
 from souvenance.gate.messages import AuditRow
-from souvenance.gate.tokens import MadeToken
 
 WORDS = {
     "memory.put": "stored a line",
@@ -190,17 +191,29 @@ def in_words(row: AuditRow) -> RowInWords:
     return RowInWords(row.seq, at, f"{at.astimezone(UTC):%H:%M:%S}", row.actor, _what(row), where, refused)
 
 
+class _Told(Struct):
+    """What the details of a row tell of whom and what it is about."""
+
+    token: Ancestor | None = None
+    owner: str | None = None
+    session: str | None = None
+    put: list[LoggedRun] = []
+    dry_run: bool = False
+
+
 def _what(row: AuditRow) -> str:
-    """What happened, and to whom a token was given."""
+    """What happened, to whose lines and in which session, as far as the row tells."""
     words = WORDS.get(row.operation, row.operation)
-    if '"dry_run":true' in row.detail:
-        return f"only previewed: {words}"
-    if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):
-        try:
-            made = msgspec.json.decode(row.detail, type=settled(MadeToken))
-        except msgspec.MsgspecError:
-            return words
-        return f"{words} for {made.token.sub}"
-    if len(row.lines) < 2 or row.operation in _OF_ONE:
-        return words
-    return f"{words} ({len(row.lines)} lines)"
+    try:
+        told = msgspec.json.decode(row.detail, type=settled(_Told))
+    except msgspec.MsgspecError:
+        told = _Told()
+    if told.token is not None:
+        return f"{words} for {told.token.sub}"
+    if len(row.lines) > 1 and row.operation not in _OF_ONE:
+        words = f"{words} ({len(row.lines)} lines)"
+    owners = dict.fromkeys(filter(None, (told.owner, *(run.owner for run in told.put))))
+    sessions = dict.fromkeys(filter(None, (told.session, *(run.session for run in told.put))))
+    words += f" of {', '.join(owners)}" if owners else ""
+    words += f" in the session {', '.join(sessions)}" if sessions else ""
+    return f"only previewed: {words}" if told.dry_run else words

@@ -110,9 +110,7 @@ class DataPages:
         counted = {one: found and _sums(found.stored, at) for at, one in enumerate(by)}
         if "hx-request" not in visit.request.headers:
             return await self._shown(counted, visit)
-        return visit.page(
-            "stored.html", workspace=asked.workspace_id, whole=visit.is_whole, counted=counted, by=by
-        )
+        return visit.page("stored.html", workspace=asked.workspace_id, counted=counted, by=by)
 
     async def _shown(self, counted: Mapping[str, Any], visit: Visit) -> Response:
         workspace = workspace_of(visit)
@@ -122,12 +120,9 @@ class DataPages:
             workspace=workspace,
             workspaces=workspaces,
             names=names,
-            whole=visit.is_whole,
-            owner=visit.is_owner,
             counted=counted,
             formats=FORMATS,
             sources=SOURCES,
-            most=visit.largest_import,
         )
 
     async def export(self, visit: Visit) -> Response:

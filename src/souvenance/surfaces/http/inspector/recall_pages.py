@@ -67,9 +67,6 @@ async def recall(visit: Visit) -> Response:
         "layers": LAYERS,
         "settings": [*settings, TrialSetting()][:2],
         "compared": len(settings) > 1,
-        "ranked": None,
-        "noted": [],
-        "trials": [],
     }
     if asked["peer"] and asked["q"]:
         day = moment_of(asked["day"])

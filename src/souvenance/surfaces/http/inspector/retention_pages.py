@@ -39,7 +39,6 @@ async def retention(visit: Visit) -> Response:
         workspaces=workspaces,
         rules=found and found.rules,
         expiring=expiring and expiring.lines,
-        sets=visit.may("forget") and visit.is_whole,
         then=THEN,
         kinds=_KINDS,
     )

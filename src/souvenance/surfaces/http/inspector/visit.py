@@ -37,7 +37,7 @@ _POLICY = (
     "form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-_BAR_HEIGHT = 24
+_BAR_HEIGHT, _LEAST_BAR = 24, 4
 _UNITS = ("bytes", "kB", "MB", "GB")
 _MOST_DIGITS = 9
 _FIRST_DAY = datetime(2000, 1, 1, tzinfo=UTC)
@@ -87,7 +87,8 @@ def _size(count: int) -> str:
 def _bars(counts: list[int]) -> list[tuple[int, int]]:
     """The place and height of each bar of a small chart."""
     most = max([*counts, 1])
-    return [(place, round(count / most * _BAR_HEIGHT)) for place, count in enumerate(counts)]
+    heights = [max(_LEAST_BAR * bool(count), round(count / most * _BAR_HEIGHT)) for count in counts]
+    return list(enumerate(heights))
 
 
 PAGES = PageTemplates(

@@ -72,7 +72,6 @@ class WorkPages:
             rows=newest and [in_words(row) for row in reversed(newest.rows)],
             following=newest.following if newest else 0,
             vitals=vitals,
-            owner=visit.is_owner,
             kinds=_KINDS,
             reason=_reason,
         )
