@@ -144,6 +144,22 @@ def test_a_token_for_somebody_who_is_not_known_yet_is_previewed_too(server, visi
     assert "It would open no line of <bdi>newcomer</bdi>." in answer.text
 
 
+def test_whoever_holds_a_narrow_token_gives_on_as_much_of_it_as_they_like(server, visitor):
+    client = visitor(server.mint("rosa", ["get", "list", "grant", "revoke"], [COMMON_NAMESPACE], wid="home"))
+    page = client.get("/inspect/access").text
+    assert re.findall(r'<input type="checkbox" name="([^"]+)"', page)[:2] == [
+        "read",
+        "give and revoke tokens",
+    ]
+    assert re.search(r'name="peer" required value="rosa"', page)
+    sent = {"peer": "rosa", "workspace": "home", "namespaces": COMMON_NAMESPACE, "read": "on"}
+    for path in ("preview", "tokens"):
+        answer = client.post(f"/inspect/access/{path}", data={**sent, "csrf": csrf_of(client)})
+        assert answer.status_code == 200, answer.text
+    assert "opens rosa in the workspace <bdi>home</bdi>, namespace default" in answer.text
+    assert "may read, list " in answer.text
+
+
 def test_a_token_that_may_do_nothing_is_not_made(server, visitor):
     client = visitor()
     sent = {"peer": "ann", "workspace": "home", "namespaces": "default", "csrf": csrf_of(client)}

@@ -162,7 +162,12 @@ def test_a_log_that_somebody_altered_does_not_hold(tmp_path):
 def test_who_sees_a_part_of_the_log_is_not_told_that_it_is_broken(server, visitor):
     token = server.mint("kim", ["get", "list", "audit"], ["personal"], wid="default")
     client = visitor(token)
-    assert client.get("/inspect/audit").status_code == 200
+    shown = client.get("/inspect/audit")
+    assert shown.status_code == 200
+    assert "only the whole can be verified" in shown.text
+    for button in ("Verify the log", "Download the log"):
+        assert button not in shown.text
+        assert button in visitor().get("/inspect/audit").text
     answer = client.post("/inspect/audit/verify", data={"csrf": csrf_of(client)})
     assert answer.status_code == 403
     assert "only a part of the log" in answer.text

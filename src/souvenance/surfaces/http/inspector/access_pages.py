@@ -69,7 +69,7 @@ async def access(
         givers=None if tokens is None else _givers(visit, tokens),
         sign_ins=let_in,
         lasts=LASTS,
-        rights=[name for name, ops in RIGHTS.items() if all(map(visit.may, ops))],
+        rights=[name for name, ops in RIGHTS.items() if any(map(visit.may, ops))],
         made=made,
         asked=fields,
     )
@@ -89,7 +89,8 @@ def _below(parent: str, tokens: Sequence[TokenAnswer]) -> list[Branch]:
 
 def _claims(visit: Visit, fields: Mapping[str, str]) -> m.Mint:
     """What the form asks for. Raises: InvalidInput."""
-    ops = [op for name, some in RIGHTS.items() if fields.get(name) == "on" for op in some]
+    chosen = [some for name, some in RIGHTS.items() if fields.get(name) == "on"]
+    ops = [op for some in chosen for op in some if visit.may(op)]
     if not ops:
         raise InvalidInput("the token would be good for nothing", hint="Choose what it may do.")
     return m.Mint(

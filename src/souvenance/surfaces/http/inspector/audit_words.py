@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation.compartments import LoggedRun
 from souvenance.decoders import settled
 from souvenance.domain.capability import Ancestor
 from souvenance.domain.names import ALL
@@ -197,7 +196,8 @@ class _Told(Struct):
     token: Ancestor | None = None
     owner: str | None = None
     session: str | None = None
-    put: list[LoggedRun] = []
+    put: list[tuple[str, str | None, int, str]] = []
+    """The owner, the session, how many lines, and the namespace."""
     dry_run: bool = False
 
 
@@ -212,8 +212,8 @@ def _what(row: AuditRow) -> str:
         return f"{words} for {told.token.sub}"
     if len(row.lines) > 1 and row.operation not in _OF_ONE:
         words = f"{words} ({len(row.lines)} lines)"
-    owners = dict.fromkeys(filter(None, (told.owner, *(run.owner for run in told.put))))
-    sessions = dict.fromkeys(filter(None, (told.session, *(run.session for run in told.put))))
+    owners = dict.fromkeys(filter(None, (told.owner, *(run[0] for run in told.put))))
+    sessions = dict.fromkeys(filter(None, (told.session, *(run[1] for run in told.put))))
     words += f" of {', '.join(owners)}" if owners else ""
     words += f" in the session {', '.join(sessions)}" if sessions else ""
     return f"only previewed: {words}" if told.dry_run else words
