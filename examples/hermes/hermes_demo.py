@@ -218,7 +218,7 @@ def users(stage: HermesStage) -> str:
 
 
 def orphans(stage: HermesStage) -> str:
-    stage.model.answer(_LONG, "All of it. " * 2_000)
+    stage.model.answer(_LONG, "All of it. " * 400)
     host = stage.host(
         {"sessionStrategy": "per-session"},
         compression={"protect_first_n": 0, "protect_last_n": 1, "target_ratio": 0.1},

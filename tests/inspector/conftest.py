@@ -24,8 +24,8 @@ SAID = (
 
 @pytest.fixture(scope="module")
 def embedder():
-    """What makes the vectors of that server; files that need none say so."""
-    return "packaged"
+    """What makes the vectors of that server: nothing. A file about what is found by its meaning says what."""
+    return "none"
 
 
 @pytest.fixture(scope="module")

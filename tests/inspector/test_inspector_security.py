@@ -78,12 +78,6 @@ class Markup(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def embedder():
-    """Nothing: what is stored is shown, not found, and each attack is stored seven times."""
-    return "none"
-
-
-@pytest.fixture(scope="module")
 def stored(server):
     """By what it is, each attack that the server took: every field that people or tokens fill holds them."""
     owner, place = server.owner, "/v3/workspaces/attacked"

@@ -37,12 +37,6 @@ NUMBERED = ("/inspect/audit", "/inspect/work")
 """The number of a row of the log is its place among all rows: without it nobody could prove the row."""
 
 
-@pytest.fixture(scope="module")
-def embedder():
-    """Nothing: what is stored need not be found by its meaning."""
-    return "none"
-
-
 def token_of(server, workspace):
     """One that opens all of the workspace."""
     return server.mint("owner", wid=workspace, peers=["*"])

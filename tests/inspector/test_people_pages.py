@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import pytest
 from playwright.sync_api import expect
 
 from inspector.scenes import OFF, SURE, W, conclude, csrf_of, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    """What makes vectors for everybody: a search tells what has its words, and what is near."""
+    return "packaged"
 
 
 def test_home_lists_people_with_what_they_said_last(server, window):

@@ -23,6 +23,12 @@ from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.gate.inspect_search import RankedConclusion
 
 
+@pytest.fixture(scope="module")
+def embedder():
+    """What makes vectors for everybody who installs it: the lab shows what is near in meaning too."""
+    return "packaged"
+
+
 def test_recall_says_which_messages_would_be_given_and_why_others_are_left_out(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/recall?w=home&peer=ann")
