@@ -7,11 +7,13 @@ from msgspec.structs import replace
 
 from gate.world import KINDS, each_kind
 from souvenance.domain import receipt as receipts
+from souvenance.domain.retention import RetentionRule
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain
 from souvenance.gate import inspect_forget as f
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate import retention
 from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
 from souvenance.gate.conversation.messages import (
     ADD_MESSAGES,
@@ -254,10 +256,11 @@ def test_what_a_rule_would_remove_is_counted_with_what_rests_on_it_alone(world):
     [later] = say(world, cap, talk, "harbour 4", "ann")
     conclude(world, cap, "Ann is back", source_ids=ids[:1])
     conclude(world, cap, "Ann stays", source_ids=[ids[0], later])
-    asked = {"workspace_id": talk["workspace_id"], "days": 3, "namespace": "default"}
-    aged = world.call(AGED, cap, AskAged(**asked, resting=True))
-    assert (len(aged.lines), aged.resting) == (5, 1)
-    assert world.call(AGED, cap, AskAged(**asked, resting=False)).resting == 0
+    fields = {"name": "old", "then": "forget", "days": 3, "namespace": "default"}
+    would = world.call(retention.SET, cap, retention.SetRule(**fields, dry_run=True))
+    assert (would.lines, would.resting) == (5, 1)
+    asked = AskAged(workspace_id=talk["workspace_id"], rule=RetentionRule(**fields))
+    assert len(world.call(AGED, cap, asked).lines) == would.lines
 
 
 @pytest.mark.parametrize("what", CASES)
