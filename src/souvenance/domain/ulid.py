@@ -16,6 +16,7 @@ from souvenance.errors import InvalidInput
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _VALUES = {letter: value for value, letter in enumerate(_ALPHABET)}
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_TIME, _CHANCE, _LOW = (40, 30, 20, 10, 0), (30, 20, 10, 0), (1 << 40) - 1
 _CANONICAL = re.compile(f"[0-7][{_ALPHABET}]{{25}}")
 LineId = Annotated[
     str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
@@ -26,8 +27,9 @@ MAX_MS = (1 << 48) - 1
 
 def compose(ms: int, entropy: bytes) -> str:
     """The ULID of that millisecond and those 10 random bytes."""
-    value = (ms << 80) | int.from_bytes(entropy, "big")
-    return "".join([_PAIRS[(value >> shift) & 1023] for shift in range(120, -1, -10)])
+    chance = int.from_bytes(entropy, "big")
+    parts = (ms, _TIME), (chance >> 40, _CHANCE), (chance & _LOW, _CHANCE)  # Short numbers are quick.
+    return "".join([_PAIRS[part >> shift & 1023] for part, shifts in parts for shift in shifts])
 
 
 def sequence(ms: int, entropy: bytes, count: int) -> list[str]:

@@ -15,7 +15,7 @@ import os
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import count
@@ -142,13 +142,12 @@ class SqliteEngine:
         except sqlite3.Error as error:
             raise _translation(error) from error
 
-    @contextmanager
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
-        """The one writer's transaction: committed at the end, or undone.
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
+        """The one writer's transaction: committed at the end, or undone. It is made on the connection used
+        last: what that one knows of the store, its pages too, is still true for whoever comes next."""
+        return _Writing(self._written(lasting))
 
-        It is made on the connection that was used last. So what that one knows of the store, its pages
-        too, is still true for whoever reads or writes next.
-        """
+    def _written(self, lasting: bool) -> Generator[SqliteConnection, None, None]:
         locks = (self._line, self._lock) if lasting else (self._lock,)
         _acquire(locks)
         try:
@@ -274,6 +273,22 @@ class SqliteEngine:
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()
+
+
+class _Writing:
+    """As `contextmanager` makes it, at half the cost: every write and every audit row pays for it."""
+
+    def __init__(self, steps: Generator[SqliteConnection, None, None]) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> SqliteConnection:
+        return next(self._steps)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            next(self._steps, None)
+        else:
+            self._steps.throw(error)
 
 
 class SqliteConnection(SqlSession):
