@@ -36,7 +36,8 @@ EXTRAS := archive client embed hermes mcp metrics postgres s3 serve traces
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready .environments/vercel-ai/.ready \
     .environments/honcho-typescript/.ready .environments/typescript-client/.ready
-INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
+# A lock names all that is needed. Left to look for more, pip takes a release newer than the lock's and finds no hash.
+INSTALL := -m pip install --disable-pip-version-check --no-deps --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tests/%) || exit 1
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
@@ -107,13 +108,13 @@ bench: $(READY)
 bench-check: $(READY)
 	@$(BIN)/python bench/check.py
 
-# The lock is complete, so pip resolves nothing. Modules are compiled when they are first imported, which makes the
-# installation smaller and twice as fast. Each package is named as it comes.
+# Modules are compiled when they are first imported, which makes the installation smaller and twice as fast. Each package is
+# named as it comes.
 $(SERVE_READY): pyproject.toml requirements-serve.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Souvenance needs Python 3.11 or newer")'
 	@echo "Installing what a server needs into .venv: about 240 MB, once."
 	@$(PYTHON) -m venv .venv
-	@{ $(BIN)/python $(INSTALL) --no-deps --no-compile -r requirements-serve.lock; echo $$? >$@.status; } | \
+	@{ $(BIN)/python $(INSTALL) --no-compile -r requirements-serve.lock; echo $$? >$@.status; } | \
 	    awk '/^(Collecting|Processing) / { parts = split($$2, path, "/"); print "  " path[parts]; fflush() }'; \
 	    status=$$(cat $@.status); rm $@.status; exit $$status
 	@echo "  souvenance, from this folder"
@@ -150,8 +151,7 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*
-	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-% crewai,$*),--no-deps) \
-	    $(if $(filter frameworks crewai,$*),--no-compile) -r $<
+	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter frameworks crewai,$*),--no-compile) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
