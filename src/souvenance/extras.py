@@ -21,9 +21,11 @@ def install(extra: str) -> str:
 
 
 @contextmanager
-def importing(what: str, extra: str) -> Iterator[None]:
-    """Around imports of what an extra brings. Raises: Misconfigured."""
+def importing(extra: str, what: str = "") -> Iterator[None]:
+    """Around imports of what an extra brings. `what`: it, by a better name. Raises: Misconfigured."""
     try:
         yield
-    except ImportError:
-        raise Misconfigured(f"{what} is not installed", hint=f"Run: {install(extra)}") from None
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        state = "is not installed" if missing else f"can't be loaded: {error}"
+        raise Misconfigured(f"{what or error.name} {state}", hint=f"Run: {install(extra)}") from None

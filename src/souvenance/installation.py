@@ -420,7 +420,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
     asked = settings.model
     if not asked.endpoints:
         return None
-    with importing("a model is configured, and httpx", "client"):
+    with importing("client", "a model is configured, and httpx"):
         from souvenance.adapters.model.endpoint import Endpoint
     from souvenance.adapters.model.calls import ModelBudget
     from souvenance.adapters.model.reasoner import ModelReasoner

@@ -96,7 +96,7 @@ def test_without_a_server_the_other_steps_are_skipped_and_the_story_fails(run_st
     (tmp_path / "uvicorn.py").write_text("raise ImportError('no server today')\n")
     ended = run_story(PYTHONPATH=str(tmp_path))
     first, *others, closing = ended.stdout.splitlines()
-    assert re.fullmatch(r"FAIL serve +the server did not start: .*no server today", first)
+    assert re.fullmatch(r"FAIL serve +the server did not start: .*no server today Run: pip install .*", first)
     assert [line.split()[0] for line in others] == ["skip"] * (len(STEPS) - 1)
     assert closing == f"0 ok, {len(STEPS) - 1} skipped, 1 failed"
     assert ended.returncode == 1

@@ -10,12 +10,12 @@ from typing import Any
 
 from souvenance.domain.limits import RECALL_MOST
 from souvenance.errors import NotFound, Unsupported
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.namespaces import labels_of, namespace_of
 from souvenance.memory.results import Line
 from souvenance.memory.sync import LineMethods
 
-with framework("crewai"):
+with importing("crewai"):
     from crewai.memory.types import MemoryMatch, MemoryRecord, ScopeInfo
     from crewai.memory.unified_memory import Memory
     from crewai.memory.utils import join_scope_paths

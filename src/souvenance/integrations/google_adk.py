@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from souvenance.errors import NotFound
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.namespaces import namespace_of
 from souvenance.memory.results import Line
 from souvenance.memory.sync import Memory
 
-with framework("google-adk"):
+with importing("google-adk"):
     from google.adk.events import Event
     from google.adk.memory import BaseMemoryService
     from google.adk.memory.base_memory_service import SearchMemoryResponse

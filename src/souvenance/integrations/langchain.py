@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
 from souvenance.memory.sync import Session
 
-with framework("langchain"):
+with importing("langchain"):
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.messages import (
         AIMessage,

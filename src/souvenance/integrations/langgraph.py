@@ -17,12 +17,12 @@ from msgspec import Struct, field
 
 from souvenance.domain.limits import RECALL_MOST
 from souvenance.errors import Conflict, Denied, InvalidInput, NotFound, Unsupported
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.namespaces import labels_of, namespace_of
 from souvenance.memory.results import Line
 from souvenance.memory.sync import LineMethods
 
-with framework("langgraph"):
+with importing("langgraph"):
     from langgraph.store.base import (
         BaseStore,
         GetOp,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.tools import shown
 from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
 from souvenance.memory.sync import Peer
 
-with framework("llama-index"):
+with importing("llama-index"):
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
     from llama_index.core.memory import BaseMemoryBlock
 

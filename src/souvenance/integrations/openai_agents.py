@@ -7,12 +7,12 @@ from typing import Any
 
 from souvenance.domain.names import DEFAULT_NAMESPACE
 from souvenance.errors import SouvenanceError
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.tools import memory_tools
 from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
 from souvenance.memory.sync import LineMethods, Session
 
-with framework("openai-agents"):
+with importing("openai-agents"):
     from agents import (
         FunctionTool,
         RunContextWrapper,

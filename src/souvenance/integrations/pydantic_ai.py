@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from souvenance.domain.names import DEFAULT_NAMESPACE
-from souvenance.integrations import framework
+from souvenance.extras import importing
 from souvenance.integrations.tools import memory_tools
 from souvenance.memory.sync import LineMethods
 
-with framework("pydantic-ai"):
+with importing("pydantic-ai"):
     from pydantic_ai.toolsets import FunctionToolset
 
 

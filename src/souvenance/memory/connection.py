@@ -140,7 +140,7 @@ def connect(
 
 
 def _on_server(url: str, token: str, workspace: str | None, timeout: float) -> Connection:
-    with importing("a URL needs httpx, which", "client"):
+    with importing("client", "a URL needs httpx, which"):
         from souvenance.surfaces.http.client import RemoteGate
     gate = RemoteGate(url, timeout=timeout)
     return Connection(gate, token, workspace, lambda finish: gate.close())

@@ -471,6 +471,6 @@ def in_database(address: str, *, vectors: str | None = None) -> Engine:
     """`vectors` says how they are to be kept, if any will be made.
 
     Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
-    with importing("a store in PostgreSQL needs psycopg, which", "postgres"):
+    with importing("postgres", "a store in PostgreSQL needs psycopg, which"):
         from souvenance.adapters.sql.postgres import PostgresEngine
     return PostgresEngine(address, vectors=vectors)

@@ -133,7 +133,7 @@ def mcp(
 
 
 def _serve(shell: Shell, reach: _Reach) -> None:
-    with importing("this needs the MCP SDK 2.3 or newer, which", "mcp"):
+    with importing("mcp", "this needs the MCP SDK 2.3 or newer, which"):
         from souvenance.surfaces.mcp.server import serve_stdio
     shell.makes = True
     person, shells = _narrowed(shell, reach)

@@ -74,7 +74,7 @@ def serve(
     trust_loopback: bool,
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
-    with importing("the HTTP server", "serve"):
+    with importing("serve", "the HTTP server"):
         from souvenance.surfaces.http.server import Address, doors_of
         from souvenance.surfaces.http.server import serve as run
 
@@ -240,7 +240,7 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
     if port is None:
         _work(installation)
         return
-    with importing("the HTTP server", "serve"):
+    with importing("serve", "the HTTP server"):
         from souvenance.surfaces.http.server import Address
         from souvenance.surfaces.http.server import serve as run
 

@@ -61,7 +61,7 @@ class Upstreams:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Raises: Misconfigured."""
-        with importing("a chat endpoint is configured, and httpx", "client"):
+        with importing("client", "a chat endpoint is configured, and httpx"):
             import httpx
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}

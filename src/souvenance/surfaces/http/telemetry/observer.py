@@ -197,7 +197,7 @@ def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver 
 
 
 def _metrics() -> Metrics:
-    with importing("SOUVENANCE_METRICS is set, and prometheus-client", "metrics"):
+    with importing("metrics", "SOUVENANCE_METRICS is set, and prometheus-client"):
         from souvenance.surfaces.http.telemetry.metrics import Metrics
     return Metrics()
 
