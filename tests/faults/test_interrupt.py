@@ -12,6 +12,13 @@ import pytest
 from surfaces.door import PATIENCE_SECONDS, environment, ordinary_signals, souvenance
 
 AGAIN_SECONDS = 20
+SLOW_DISK = """
+import sys
+def wait(event, given):
+    if event == "open" and str(given[0]) == {token!r}:
+        open({pipe!r}).read()
+sys.addaudithook(wait)
+"""
 
 
 @pytest.mark.parametrize(
@@ -26,13 +33,15 @@ AGAIN_SECONDS = 20
     ids=" ".join,
 )
 def test_ctrl_c_ends_a_command_with_130_and_leaves_all_as_it_was(tmp_path, asked):
-    """The command waits for its cap in a named pipe: when the other end opens, it is known to be waiting."""
-    home, pipe = tmp_path / "home", tmp_path / "cap"
+    """It waits for the file of its token: when the other end of the pipe opens, it is known to be waiting."""
+    home, token, pipe = tmp_path / "home", tmp_path / "cap", tmp_path / "slow"
     line = souvenance("put", "kept", home=home).out.strip()
     os.mkfifo(pipe)
+    token.touch(0o600)
+    (tmp_path / "sitecustomize.py").write_text(SLOW_DISK.format(token=str(token), pipe=str(pipe)))
     process = subprocess.Popen(
-        [sys.executable, "-m", "souvenance", "--cap", f"@{pipe}", *asked],
-        env=environment(SOUVENANCE_HOME=str(home)),
+        [sys.executable, "-m", "souvenance", "--cap", f"@{token}", *asked],
+        env=environment(SOUVENANCE_HOME=str(home), PYTHONPATH=str(tmp_path)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -110,9 +110,9 @@ def test_a_store_that_moves_to_postgresql_makes_its_vectors_anew_in_the_clear(ho
     here("put", LINE)
     here("reindex")
     assert "vectors were left out" in here("migrate", str(home), server.url(bare)).out
-    assert_made_anew(
-        partial(souvenance, home=home, settings={**EMBEDDER, "SOUVENANCE_STORE": server.url(bare)})
-    )
+    there = partial(souvenance, home=home, settings={**EMBEDDER, "SOUVENANCE_STORE": server.url(bare)})
+    there("init", "--rebind")
+    assert_made_anew(there)
     assert forms(server, bare) == (0, 1)
 
 
@@ -122,6 +122,7 @@ def test_a_store_that_moves_takes_sealed_vectors_along_if_they_are_to_stay_seale
     here("reindex")
     assert "vectors" not in here("migrate", str(home), server.url(bare)).out
     there = partial(souvenance, home=home, settings={**EMBEDDER, "SOUVENANCE_STORE": server.url(bare)})
+    there("init", "--rebind")
     told = there("--json", "status").json()
     assert (told["vectors"], told["waiting"]) == ("sealed", 0)
 
@@ -142,6 +143,7 @@ def test_what_was_sealed_in_postgresql_stays_so_when_nothing_is_set_any_more(hom
         "vectors" not in souvenance("migrate", str(tmp_path / "restored"), server.url(other), home=home).out
     )
     moved["SOUVENANCE_STORE"] = server.url(other)
+    souvenance("init", "--rebind", home=tmp_path / "restored", settings=moved)
     told = souvenance("--json", "status", home=tmp_path / "restored", settings=moved).json()
     assert (told["vectors"], told["waiting"]) == ("sealed", 0)
     server.drop(other)

@@ -50,7 +50,7 @@ def test_an_address_can_be_kept_in_a_file_and_no_password_is_shown(tmp_path, hom
     kept.chmod(0o600)
     souvenance("put", "Trip to Chengdu", home=home, settings={"SOUVENANCE_STORE": f"@{kept}"})
     unreachable = {"SOUVENANCE_STORE": "postgresql://ann:hunter2@127.0.0.1:1/book"}
-    refused = souvenance("status", home=home, settings=unreachable, exit_code=None)
+    refused = souvenance("init", home=tmp_path / "other", settings=unreachable, exit_code=None)
     assert refused.exit_code != 0
     assert "can't be reached" in refused.err
     assert "hunter2" not in refused.out + refused.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -13,7 +14,6 @@ import click
 import msgspec
 
 from souvenance import errors as e
-from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces import cli as package
 from souvenance.surfaces.cli.session import SECTIONS, Group, Shell, write_commands
@@ -43,10 +43,6 @@ EXIT: dict[type[e.SouvenanceError], int] = {
 def exit_of(kind: type[e.SouvenanceError]) -> int:
     """The code of an error class: its own row, or that of its nearest ancestor."""
     return next((EXIT[base] for base in kind.__mro__ if base in EXIT), INTERNAL)
-
-
-_CLIENT = "httpx"
-"""What speaks to servers. A memory on this machine alone does not need it."""
 
 
 class Root(Group):
@@ -101,11 +97,11 @@ def cli() -> None:
 
 def run(open_installation: OpenInstallation, transfers: Transfers) -> int:
     """Run the command line and say how it ended."""
-    shell = Shell(open_installation, transfers)
     try:
-        return ended(cli, sys.argv[1:], "souvenance", shell)
-    finally:
-        shell.close()
+        with closing(Shell(open_installation, transfers)) as shell:
+            return ended(cli, sys.argv[1:], "souvenance", shell)
+    except KeyboardInterrupt:  # While it closed.
+        return INTERRUPTED
 
 
 def ended(command: click.Command, arguments: Sequence[str], name: str, shell: Shell | None = None) -> int:
@@ -113,16 +109,16 @@ def ended(command: click.Command, arguments: Sequence[str], name: str, shell: Sh
     as_json = "--json" in arguments
     try:
         code = command.main(args=list(arguments), prog_name=name, obj=shell, standalone_mode=False)
-    except SouvenanceError as error:
+    except e.SouvenanceError as error:
         wants_json = as_json or (shell is not None and shell.json)
         _complain(error.code, error.detail, error.hint, as_json=wants_json)
         return exit_of(type(error))
     except ModuleNotFoundError as error:
-        if error.name != _CLIENT:
+        if error.name != "httpx":  # What speaks to servers. A memory on this machine alone does not need it.
             raise
         hint = f"Run: {install('client')}"
-        _complain(Misconfigured.code, f"this needs {_CLIENT}, which is not installed", hint, as_json=as_json)
-        return exit_of(Misconfigured)
+        _complain(e.Misconfigured.code, "this needs httpx, which is not installed", hint, as_json=as_json)
+        return exit_of(e.Misconfigured)
     except click.ClickException as error:
         if as_json:
             _complain("usage", error.format_message(), f"See '{name} --help'.", as_json=True)
