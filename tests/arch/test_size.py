@@ -37,7 +37,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_148,
     "lines of integrations": 1_044,
-    "lines without these two": 60_745,
+    "lines without these two": 60_744,
     "files": 328,
     "modules with a single importer": 56,
     "regexes": 290,

@@ -12,6 +12,7 @@ def as_it_was():
     """Garbage is looked for as often as an interpreter does by itself; afterwards, as before."""
     before = gc.get_threshold()
     gc.set_threshold(700, 10, 10)
+    gc.enable()  # A thread of an earlier test may still be loading.
     yield
     gc.unfreeze()
     gc.enable()

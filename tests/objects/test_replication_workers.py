@@ -55,6 +55,40 @@ def test_carriers_that_get_in_each_others_way_leave_what_the_store_says(home, tm
         agree(installations[0], open_objects(url))
 
 
+class SlowPut:
+    """A bucket that gets the first object of a kind late: something else happens before."""
+
+    def __init__(self, objects, what, before):
+        self._objects = objects
+        self._what = what
+        self._before = [before]
+
+    def __getattr__(self, name):
+        return getattr(self._objects, name)
+
+    def put_if_absent(self, key, data):
+        if self._what in key and self._before:
+            self._before.pop()()
+        return self._objects.put_if_absent(key, data)
+
+
+@pytest.mark.parametrize("what", ["/keys/", "/room/0", "/replaced/"])
+def test_what_is_forgotten_while_it_is_carried_does_not_stay_in_the_bucket(home, tmp_path, what):
+    url = f"file://{tmp_path}/objects"
+    with kept(home, url) as me, kept(home, url) as other:
+
+        def forgotten():
+            other.call(o.FORGET, m.Forget(namespace="room"))
+            assert other.installation._repairer.worker._ship().carried == 1
+
+        worker = me.installation._repairer.worker
+        worker.objects = SlowPut(worker.objects, what, forgotten)
+        me.call(o.INVALIDATE, m.Invalidate(me.put("the dam holds", namespace="room"), "it does not"))
+        me.carry()
+        assert not worker.objects._before
+        agree(me, open_objects(url))
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_bucket_that_fails_again_and_again_ends_up_with_what_the_store_says(
     home, seaweed, credentials, seed

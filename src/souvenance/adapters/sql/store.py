@@ -47,14 +47,13 @@ _EVERYTHING = (
     ("'replaced', target", "invalidations"),
     ("'key', purpose || '-' || CAST(epoch AS TEXT)", "compartment_keys"),
 )
-_QUEUED_DUE = (
-    f"SELECT {_QUEUED}, stamp, tries FROM replication_queue WHERE due <= ? ORDER BY {_QUEUED} LIMIT ?"
-)
+_DUE = f"SELECT {_QUEUED}, stamp, tries FROM replication_queue WHERE due <= ? ORDER BY {_QUEUED} LIMIT ?"
 _QUEUED_PLACE = f"{COMPARTMENT} AND what = ? AND name = ?"
 _CLAIM = f"""UPDATE replication_queue SET stamp = ?, due = ?, tries = tries + 1
     WHERE {_QUEUED_PLACE} AND stamp = ?"""
 _DONE = f"DELETE FROM replication_queue WHERE {_QUEUED_PLACE} AND stamp = ?"
 _POSTPONE = f"UPDATE replication_queue SET due = ? WHERE {_QUEUED_PLACE} AND stamp = ?"
+_OUTDATE = f"UPDATE replication_queue SET stamp = ? WHERE {COMPARTMENT}"
 
 
 class SqlReplication:
@@ -64,6 +63,8 @@ class SqlReplication:
 
     def note(self, replication: Collection[ChangeNote]) -> None:
         for one in replication:
+            if not one.name:  # The whole compartment: what is being carried may come after it was cleared.
+                self._session.run(_OUTDATE, (one.stamp, *one.compartment))
             self._session.run(_QUEUE, (*one.compartment, one.what, one.name, one.stamp, 0, 0))
 
     def note_everything(self, stamp: str) -> None:
@@ -78,7 +79,7 @@ class SqlReplication:
 
     def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[ChangeNote]:
         taken = []
-        for *place, what, name, old, tries in self._session.rows(_QUEUED_DUE, (now, most)):
+        for *place, what, name, old, tries in self._session.rows(_DUE, (now, most)):
             compartment = Compartment(*place)
             if self._session.run(_CLAIM, (stamp, until, *compartment, what, name, old)) == 1:
                 taken.append(ChangeNote(compartment, what, name, stamp, tries + 1))
