@@ -49,7 +49,7 @@ from souvenance.gate.conversation.conclusions import (
     OfConclusion,
 )
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
-from souvenance.gate.conversation.messages import SearchPeer
+from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
 from souvenance.gate.operation import Operation
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
@@ -233,10 +233,11 @@ def _tried(
     search = SearchPeer(
         workspace_id=asked.workspace, peer_id=asked.peer, query=asked.text, limit=MOST_FOUND, explain=True
     )
-    searches = [replace(search, floor=True, explain=False), search] if capped else []
+    searches = (replace(search, floor=True, explain=False), search) if capped else ()
+    beside = [(SEARCH_PEER, one) for one in searches]
     memory_of = partial(GatedMemory, backend.gate, scope, tokens, capped=capped)
     ask = backend.together or partial(one_by_one, backend.gate)
-    known, answers = looked_up(asked, ask, lambda together: memory_of(together=together), room, searches)
+    known, answers = looked_up(asked, ask, lambda together: memory_of(together=together), room, beside)
     text = text_of(known, asked, setting, local_now())
     if not answers or any(isinstance(one, SouvenanceError) for one in answers):
         return text, []

@@ -29,7 +29,13 @@ def test_a_few_lines_lie_as_near_as_they_do_among_all():
         meanings = Meanings()
         meanings.follow(1, made)
         meanings.forget(few[0])
-        return dict(zip(asked, meanings.near(ids_of(asked), question).tolist(), strict=True))
+        return dict(
+            zip(
+                asked,
+                meanings.near(ids_of(asked), question, np.ones(len(asked), dtype=bool)).tolist(),
+                strict=True,
+            )
+        )
 
     among_all = near([*names, few[-1]])
     assert near(few) == {name: among_all[name] for name in few}

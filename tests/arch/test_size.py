@@ -35,9 +35,9 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 5_148,
+    "lines of the inspector": 5_136,
     "lines of integrations": 1_044,
-    "lines without these two": 60_744,
+    "lines without these two": 60_766,
     "files": 328,
     "modules with a single importer": 56,
     "regexes": 290,

@@ -8,7 +8,7 @@ from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, TRAVEL, WORKSPAC
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import Compartment
 from souvenance.ports.index import Debt, Renewed
-from souvenance.ports.store import Store
+from souvenance.ports.store import Store, WrappedKey
 
 SPACE = "here"
 MANY = 1000
@@ -129,6 +129,9 @@ class RenewalContract:
     def test_what_is_left_is_counted_where_it_is_asked_for(self, store: Store) -> None:
         for compartment in (COMPARTMENT, TRAVEL, ELSEWHERE[0]):
             index(store, compartment=compartment)
+            with store.write() as tx:
+                tx.keys.add(WrappedKey(compartment, "seal", 1, b"wrapped"))
+                tx.keys.add(WrappedKey(compartment, "blind", 1, b"wrapped"))
         owe(store, COMPARTMENT, ELSEWHERE[0])
         with store.write() as tx:
             tx.renewal.reach(Debt(COMPARTMENT, tx.renewal.lines(Debt(COMPARTMENT, 0), MANY)[0][0]))

@@ -20,7 +20,7 @@ from souvenance.domain.line import MESSAGE
 from souvenance.domain.trust import Trust, least_shown, of_message
 from souvenance.errors import SouvenanceError
 from souvenance.gate.conversation.context import PeerContext
-from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
+from souvenance.gate.conversation.messages import SearchPeer
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
@@ -96,23 +96,24 @@ def looked_up(
     ask: Together,
     memory: Callable[[Together], GatedMemory],
     room: int,
-    searches: Sequence[SearchPeer],
+    beside: Sequence[tuple[Operation, Request]],
 ) -> tuple[Known, list[Any]]:
-    """What memory has for the message, as the agent's own code asks for it, and what these searches found.
-    The memory is the one that asks with what it is given."""
+    """What memory has for the message, as the agent's own code asks for it, and the answers to what is asked
+    beside it, a search first. The memory is the one that asks with what it is given."""
     found: list[Any] = []
 
     def changed(request: Request) -> Request:
         """The same, at that moment and with or without the floor."""
-        if not searches:
+        search = beside[0][1] if beside else None
+        if not isinstance(search, SearchPeer):
             return request
         if isinstance(request, SearchPeer):
-            return replace(request, floor=searches[0].floor, at=asked.at)
-        return replace(request, floor=searches[0].floor) if isinstance(request, PeerContext) else request
+            return replace(request, floor=search.floor, at=asked.at)
+        return replace(request, floor=search.floor) if isinstance(request, PeerContext) else request
 
     def together(credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
-        """Asks for the searches with the first of the rest: they look for the same."""
-        first = [] if found else [(SEARCH_PEER, one) for one in searches]
+        """Asks for these with the first of the rest: they look for the same."""
+        first = [] if found else beside
         answers = ask(credentials, [*first, *((one, changed(request)) for one, request in calls)])
         found.extend(answers[: len(first)])
         return answers[len(first) :]

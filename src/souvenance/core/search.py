@@ -278,8 +278,15 @@ def find(
     vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, phrase))
 
     def hits_of(sought: _Sought) -> list[Hit]:
-        inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
-        return _searched(ctx, inquiry, max(k, LOOKED_AT), bounds)
+        """Who asks for no more of the same, together with this, needs no search of their own."""
+        within = (one if one is None else frozenset(one) for one in (bounds.sessions, bounds.within))
+        where = (*(keys.compartment for keys in compartments), *bounds.marks, bounds.said, *within)
+        asked, wanted = (find, question.text, question.at, sought.by_time, where), max(k, LOOKED_AT)
+        known: tuple[int, list[Hit]] = ctx.known.get(asked, (0, []))
+        if len(known[1]) == known[0] < wanted:
+            inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
+            known = ctx.known[asked] = wanted, _searched(ctx, inquiry, wanted, bounds)
+        return known[1][:wanted]
 
     hits: list[Hit] = []
     if questions.by_time(question, naming):

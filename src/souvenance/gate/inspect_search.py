@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -216,4 +217,6 @@ def _newest(request: AuthorisedRequest) -> Iterable[SealedLine]:
 
 
 SEARCH = operation("inspect.search", "get", FoundAnswer, search, anyone)
-RANK_CONCLUSIONS = operation("inspect.conclusions", "get", RankedConclusions, rank_conclusions, anyone)
+RANK_CONCLUSIONS = operation(
+    "inspect.conclusions", "get", RankedConclusions, rank_conclusions, anyone, question=attrgetter("query")
+)

@@ -177,4 +177,4 @@ class Renewal(Protocol):
         """How many lines are still to be made anew."""
 
     def lacking(self, space: str, *within: str) -> int:
-        """How many indexed lines have no vector in that space."""
+        """How many indexed lines of compartments that have keys lack a vector in that space."""

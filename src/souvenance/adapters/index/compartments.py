@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -273,12 +272,16 @@ class Meanings:
             self._nearness = None
             self._scales[row] = 0
 
-    def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How similar each line is to the question; 0 for one without a vector."""
+    def near(
+        self, ids: NDArray[np.bytes_], question: NDArray[np.float32], wanted: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """How similar each wanted line is to the question; 0 for one without a vector."""
         rows, asked = self.rows(ids), question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
-            if len(rows) * _FEW < self._used:
-                return self._compared(question, rows)
+            if wanted.sum() * _FEW < self._used:
+                found = np.zeros(len(rows))
+                found[wanted] = self._compared(question, rows[wanted])
+                return found
             self._nearness = asked, np.append(self._compared(question), 0.0)
         return self._nearness[1][rows]
 
@@ -333,7 +336,9 @@ class SeenLines:
         near = np.array([one for _, one in found], dtype=np.float64)
         self._found = dict(zip((line_id.encode() for line_id, _ in found), rounded(near), strict=True))
 
-    def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
+    def near(
+        self, ids: NDArray[np.bytes_], question: NDArray[np.float32], wanted: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """0 for a line that the store did not tell of."""
         return np.fromiter((self._found.get(one, 0.0) for one in ids.tolist()), np.float64, len(ids))
 
@@ -422,22 +427,25 @@ def nearness(
     compartments: Callable[[int], Meanings | SeenLines],
     fresh: Sequence[Meanings],
     question: NDArray[np.float32],
+    wanted: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """How near each line of the view lies to the question; 0 for one that has no vector.
+    """How near each wanted line of the view lies to the question; 0 for one that has no vector.
 
     The vectors of one compartment are asked for at a time: not all may be kept.
     """
     parts = []
-    for number, segments in groupby(view.segments, itemgetter(0)):
+    placed = zip(view.segments, np.split(wanted, view.offsets[1:-1]), strict=True)
+    for number, some in groupby(placed, lambda one: one[0][0]):
         vectors = compartments(number)
-        parts += [vectors.near(segment.lines.ids, question) for _, segment in segments]
+        parts += [vectors.near(segment.lines.ids, question, here) for (_, segment), here in some]
     found = np.concatenate(parts)
     for (number, segment), end in zip(view.segments, view.offsets[1:], strict=True):
         if fresh[number].ids:
             ids = segment.lines.ids[-_NEWEST:]
-            newest = found[end - len(ids) : end]
-            np.copyto(newest, fresh[number].near(ids, question), where=newest == 0)
-    return found
+            here = slice(end - len(ids), end)
+            newest = fresh[number].near(ids, question, wanted[here])
+            np.copyto(found[here], newest, where=found[here] == 0)
+    return found * wanted
 
 
 _MOST_REMEMBERED = 16

@@ -85,7 +85,8 @@ class RankedIndex:
             for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
                 self._freshen(asked, compartment)
             with self._lock:
-                scoring.compare(self._lying(tx, inquiry, compartments, view, question, within))
+                lying = self._lying(tx, inquiry, compartments, view, question, scoring.open, within)
+            scoring.nearness = lying
         return scoring.best(k)
 
     def _freshen(self, asked: IndexQuery, compartment: CompartmentIndex) -> None:
@@ -116,8 +117,8 @@ class RankedIndex:
             place = self._place(tx, inquiry, compartments, one)
             if view is None or place is None:
                 return {}
-            lying = self._lying(tx, inquiry, compartments, view, place, within)
-            lying *= _open(view, _bounds(inquiry), within)
+            opened = _open(view, _bounds(inquiry), within)
+            lying = self._lying(tx, inquiry, compartments, view, place, opened, within)
         theirs = np.array([compartment.owner == one[0].owner for compartment in view.compartments])[
             view.compartment
         ]
@@ -132,11 +133,13 @@ class RankedIndex:
         compartments: Sequence[CompartmentIndex],
         view: IndexView,
         question: NDArray[np.float32],
+        opened: NDArray[np.bool_],
         within: Collection[str] | None,
     ) -> Array:
-        """How similar each line of the view is to the question."""
+        """How similar each open line of the view is to the question."""
         near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
-        found = nearness(view, near, [compartment.fresh for compartment in compartments], question)
+        fresh = [compartment.fresh for compartment in compartments]
+        found = nearness(view, near, fresh, question, opened)
         for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
             self._cache.count(asked.compartment, compartment)
         return found
@@ -280,9 +283,10 @@ class _Scoring:
     ) -> None:
         self._view = view
         self._inquiry = inquiry
-        self._open = _open(view, bounds, within)
+        self.open = _open(view, bounds, within)
         """The lines that are there for this question."""
-        self._nearness = np.zeros(view.size)
+        self.nearness = np.zeros(view.size)
+        """How similar each open line is to the question."""
         self._terms = max(inquiry.groups, default=-1) + 1
         self._near = np.zeros((self._terms, view.size + 1))
         """How near each line comes to each term; behind the last line there is one that holds nothing."""
@@ -298,7 +302,7 @@ class _Scoring:
         signed = view.bearing(bounds.signs)
         self._signs = dict(zip(signs.EVERY, signed, strict=True)) if signed else {}
         held, terms = self._read()
-        living, holding = int(self._open.sum()), np.bincount(terms, minlength=self._terms)
+        living, holding = int(self.open.sum()), np.bincount(terms, minlength=self._terms)
         telling = np.array([r.idf(living, lines) for lines in holding.tolist()])
         self._worth = telling / telling.sum() if self._terms else telling
         self._words = np.zeros(view.size)
@@ -320,17 +324,13 @@ class _Scoring:
             return _NOTHING, _NOTHING
         close, terms, holding = zip(*sorted(found, key=lambda one: one[0]), strict=True)
         every, sizes = np.concatenate(holding), [len(lines) for lines in holding]
-        there = self._open[every]
+        there = self.open[every]
         lines, term, closeness = every[there], np.repeat(terms, sizes)[there], np.repeat(close, sizes)[there]
         self._near[term, lines] = closeness
         self._near_session[term, view.session[lines]] = closeness
         self._holds[lines] = True
         itself = closeness == 1.0
         return lines[itself], term[itself]
-
-    def compare(self, nearness: Array) -> None:
-        """Count how similar each line is to the question."""
-        self._nearness = nearness * self._open
 
     def best(self, k: int) -> list[Hit]:
         view = self._view
@@ -374,10 +374,10 @@ class _Scoring:
         found = self._holds.copy()
         if signs.ASKS in self._signs:
             found |= np.append(self._holds & self._signs[signs.ASKS], False)[view.before]
-        found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
+        found |= (self.nearness >= r.LEAST_MEANING) | (self._then > 0)
         if self._inquiry.by_time:
             found |= self._during > 0
-        return np.nonzero(found & self._open)[0]
+        return np.nonzero(found & self.open)[0]
 
     def _promising(self, signals: Mapping[str, Array], scores: Array, lines: Numbers, k: int) -> Numbers:
         """Which of the lines may be among the k best, whatever the lines beside them hold.
@@ -412,16 +412,16 @@ class _Scoring:
         }
 
     def _measures(self, lines: Numbers) -> r.LineMeasures:
-        view, worth, held, living = self._view, self._worth, self._near_session, int(self._open.sum())
-        words, similar, near = self._words[lines], (worth @ self._near)[lines], np.append(self._nearness, 0.0)
-        meaning = view.in_session(self._nearness, lines)
+        view, worth, held, living = self._view, self._worth, self._near_session, int(self.open.sum())
+        words, similar, near = self._words[lines], (worth @ self._near)[lines], np.append(self.nearness, 0.0)
+        meaning = view.in_session(self.nearness, lines)
         signed = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
         speaks = np.array([one.owner in self._inquiry.speakers for one in view.compartments], np.float64)
         in_time: Array | float = 0.0
         few_in_time = 0.0
         if self._inquiry.spans:
             every = self._in_time(r.slack)
-            in_time, few_in_time = every[lines], r.seldom(living, float(every[self._open].sum()))
+            in_time, few_in_time = every[lines], r.seldom(living, float(every[self.open].sum()))
         return r.LineMeasures(
             lines=living,
             wants=self._inquiry.wants,
@@ -429,7 +429,7 @@ class _Scoring:
             words_in_session=view.of_session(worth @ (held == 1.0), words, lines),
             similar_words=similar,
             similar_words_in_session=view.of_session(worth @ held, similar, lines),
-            meaning=self._nearness[lines],
+            meaning=self.nearness[lines],
             meaning_in_session=meaning,
             meaning_nearby=np.maximum(near[view.before[lines]], near[view.after[lines]]),
             speaker=speaks[view.compartment[lines]],

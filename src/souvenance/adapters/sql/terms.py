@@ -237,9 +237,13 @@ _RENEW = f"""UPDATE terms SET tokens = ?, counts = ?
 _RENEWED_UP_TO = f"UPDATE reindexing SET seq = ? WHERE {COMPARTMENT} AND seq < ?"
 _OWED = """SELECT COUNT(*) FROM reindexing r JOIN terms t ON t.workspace = r.workspace AND t.owner = r.owner
     AND t.namespace = r.namespace AND t.seq > r.seq WHERE t.tokens IS NOT NULL"""
-_COUNT_LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND NOT EXISTS (
+_COUNT_LACKING = f"""SELECT COUNT(*) FROM (SELECT DISTINCT {PLACE} FROM compartment_keys) k
+    LEFT JOIN embedded e ON e.workspace = k.workspace AND e.owner = k.owner AND e.namespace = k.namespace
+    AND e.space = ? AND e.form = ?
+    JOIN terms t ON t.workspace = k.workspace AND t.owner = k.owner AND t.namespace = k.namespace
+    AND t.seq > COALESCE(e.seq, 0) WHERE t.tokens IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
-    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{kept})"""
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}})"""
 _PLACES = ("workspace", "owner", "namespace")
 
 
@@ -283,7 +287,8 @@ class SqlReindexing:
         return self._counted(_OWED, (), within)
 
     def lacking(self, space: str, *within: str) -> int:
-        return self._counted(_COUNT_LACKING.format(kept=self._vectors.kept), (space,), within)
+        sql, form = _COUNT_LACKING.format(kept=self._vectors.kept), self._vectors.form
+        return self._counted(sql, (space, form, space), within)
 
     def _counted(self, sql: str, values: tuple[str, ...], within: tuple[str, ...]) -> int:
         return int(self._session.value(sql + _narrowed(within, "t."), (*values, *within)))

@@ -32,10 +32,12 @@ from souvenance.agents.recall_trial import (
 )
 from souvenance.agents.recalled import Known
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.gate import inspect_lines, inspect_search
+from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
 from souvenance.gate.gate import Gate
+from souvenance.gate.inspect_search import RANK_CONCLUSIONS, RankConclusions
+from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.browser_pages import names_in
@@ -74,9 +76,8 @@ async def recall(visit: Visit) -> Response:
         who = (workspace, asked["peer"], asked["agent"], asked["session"])
         question = TrialQuestion(*who, asked["q"], at, asked["others"] == "on")
         eye = _as_token(visit, workspace, asked, tokens or [])
-        noted = await _noted(visit, eye, question)
-        values["ranked"], trials = await _tried(visit, eye, question, settings, noted)
-        values["noted"] = with_bars(noted[0], lambda one: one.signals)
+        ranked, noted, trials = await _tried(visit, eye, question, settings)
+        values |= {"ranked": with_bars(ranked), "noted": with_bars(noted, lambda one: one.signals)}
         reasons = {reason for trial in trials for reason in trial.left_out.values()}
         values |= {"trials": trials, "why": {name: why for name, why in WHY.items() if name in reasons}}
     return visit.page("recall.html", **values)
@@ -114,54 +115,34 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
     return eye.narrowed(m.Attenuate(namespaces_allowed=namespaces)) if namespaces else eye
 
 
-async def _noted(visit: Visit, eye: Visit, asked: TrialQuestion) -> tuple[list[Any], set[str]]:
-    """The agent's conclusions about the person, or else the person's own, best first; and which of them the
-    token opens."""
-    every: list[Any] = []
-    opened: set[str] = set()
-    for observer in dict.fromkeys((asked.agent or asked.peer, asked.peer)):
-        rank = inspect_search.RankConclusions(
-            workspace_id=asked.workspace,
-            observer=observer,
-            observed=asked.peer,
-            query=asked.text,
-            limit=MOST_FOUND,
-        )
-        found = await visit.ask(inspect_search.RANK_CONCLUSIONS, rank)
-        every = found.conclusions if found else []
-        seen = found if eye is visit else await eye.ask(inspect_search.RANK_CONCLUSIONS, rank)
-        opened = {one.id for one in seen.conclusions} if seen else set()
-        if every:
-            break
-    return every, opened
-
-
 async def _tried(
-    visit: Visit,
-    eye: Visit,
-    asked: TrialQuestion,
-    settings: Sequence[TrialSetting],
-    noted: tuple[list[Any], set[str]],
-) -> tuple[list[tuple[Any, list[tuple[str, float, int]]]], list[Trial]]:
-    """Each message that the search found with its strongest signals, and what each setting gives."""
-    search = SearchPeer(
-        workspace_id=asked.workspace,
-        peer_id=asked.peer,
-        query=asked.text,
-        limit=MOST_FOUND,
-        explain=True,
-        at=asked.at,
-    )
+    visit: Visit, eye: Visit, asked: TrialQuestion, settings: Sequence[TrialSetting]
+) -> tuple[Sequence[Any], Sequence[Any], list[Trial]]:
+    """The messages that the search found, the conclusions, both best first, and what each setting gives."""
+    whose: dict[str, Any] = {"workspace_id": asked.workspace, "query": asked.text, "limit": MOST_FOUND}
+    search = SearchPeer(peer_id=asked.peer, explain=True, at=asked.at, **whose)
     floors = sorted({setting.floor for setting in settings})
-    asks = [[replace(search, floor=floor, explain=False)] for floor in floors]
-    asks[0].append(search)
+    asks: list[list[tuple[Operation, Any]]] = [
+        [(SEARCH_PEER, replace(search, floor=floor, explain=False))] for floor in floors
+    ]
+    concluded = [
+        (RANK_CONCLUSIONS, RankConclusions(observer=observer, observed=asked.peer, **whose))
+        for observer in dict.fromkeys((asked.agent or asked.peer, asked.peer))
+    ]
+    asks[0] += [(SEARCH_PEER, search), *concluded]
     room = injection.passage_room(max(setting.tokens for setting in settings))
-    recalled = await asyncio.gather(*(eye.look(partial(_known, asked, room, searches)) for searches in asks))
+    recalled = await asyncio.gather(*(eye.look(partial(_known, asked, room, beside)) for beside in asks))
     knowns, near = [known for known, _ in recalled], [ids_of(answers[0]) for _, answers in recalled]
-    seen = recalled[0][1][1]
+    _, seen, *told = recalled[0][1]
     own = eye is visit and not isinstance(seen, SouvenanceError)
     every = (seen if own else await visit.call(SEARCH_PEER, search)).messages
-    opened = ids_of(seen)
+    opened, noted, shown = ids_of(seen), list[Any](), set[str]()
+    for (operation, ask), answer in zip(concluded, told, strict=True):
+        found = answer if eye is visit else await visit.ask(operation, ask)
+        noted = getattr(found, "conclusions", [])
+        shown = {one.id for one in getattr(answer, "conclusions", ())}
+        if noted:  # The agent's own, or else the person's.
+            break
     now = datetime.now().astimezone()
     texts = [text_of(knowns[floors.index(one.floor)], asked, one, now) for one in settings]
     lengths = await visit.ask(
@@ -173,15 +154,19 @@ async def _tried(
         at = floors.index(setting.floor)
         reasons = left_out(asked, setting, text, knowns[at], opened, near[at], every)
         weak = {one for one, reason in reasons.items() if not reason and one not in near[at]}
-        concluded = conclusions_left_out(setting, text, knowns[at], noted[1], noted[0])
-        weak |= {one.id for one in noted[0] if not one.signals and not concluded[one.id]}
-        reasons |= concluded
+        left = conclusions_left_out(setting, text, knowns[at], shown, noted)
+        weak |= {one.id for one in noted if not one.signals and not left[one.id]}
+        reasons |= left
         trials.append(Trial(setting, text, tokens, reasons, frozenset(weak if setting.floor else ())))
-    return with_bars(every), trials
+    return every, noted, trials
 
 
 def _known(
-    asked: TrialQuestion, room: int, searches: Sequence[SearchPeer], gate: Gate, credentials: Credentials
+    asked: TrialQuestion,
+    room: int,
+    beside: Sequence[tuple[Operation, Any]],
+    gate: Gate,
+    credentials: Credentials,
 ) -> tuple[Known, list[Any]]:
     scope = ConversationScope(
         workspace=asked.workspace,
@@ -192,7 +177,7 @@ def _known(
         agent="looks" if asked.agent else "absent",
     )
     memory = partial(GatedMemory, gate, scope, lambda job: credentials, capped=True)
-    return looked_up(asked, gate.call_all, lambda ask: memory(together=ask), room, searches)
+    return looked_up(asked, gate.call_all, lambda ask: memory(together=ask), room, beside)
 
 
 ENDPOINTS = {"GET /inspect/recall": recall}
