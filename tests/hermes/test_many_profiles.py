@@ -13,6 +13,7 @@ from hermes.honcho_fake import eventually
 from hermes.host_fake import SharedHost
 from hermes.stage import PATIENCE_SECONDS
 from souvenance import plugin
+from souvenance.errors import StorageUnavailable
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.host import ENVIRONMENT, home_now
 from souvenance.hermes.profile_runtime import QUIET_SECONDS
@@ -104,6 +105,29 @@ def test_eight_profiles_at_once_each_have_their_own_memory_and_say_how_much_was_
     assert len(runtimes()) == PROFILES
     assert not host.launched.exists(), "nothing was done for the profile that the process was launched with"
     assert host.bound
+
+
+class StoreIsGone:
+    """A backend, but that its store can't be opened any more."""
+
+    def __init__(self, backend):
+        self._backend = backend
+
+    def __getattr__(self, name):
+        return getattr(self._backend, name)
+
+    def settle(self, seconds):
+        raise StorageUnavailable("the store can't be opened")
+
+
+def test_a_profile_whose_store_is_gone_keeps_no_other_from_being_closed(host, homes):
+    all_at_once(host, homes[:3], tells)
+    every = runtimes()
+    for runtime in every:
+        assert eventually(lambda runtime=runtime: runtime.flush(1), PATIENCE_SECONDS)
+    every[0]._backend = StoreIsGone(every[0]._backend)
+    plugin.RUNTIMES.close()
+    assert [runtime._backend for runtime in every] == [None] * 3
 
 
 def test_eight_profiles_at_once_each_pay_for_their_own_model(host, homes):

@@ -478,13 +478,12 @@ class ProfileRuntime:
         deadline = time.monotonic() + seconds
         try:
             done = not self._write_queue.standing().waiting or self._delivery_thread.flush(seconds)
+            if (backend := self._backend) is not None:
+                backend.settle(max(0.0, deadline - time.monotonic()))
+            return done
         except SouvenanceError as error:
             _log.warning("souvenance: what waits can't be written: %s: %s", error.code, error.detail)
-            done = False
-        backend = self._backend
-        if backend is not None:
-            backend.settle(max(0.0, deadline - time.monotonic()))
-        return done
+            return False
 
     def standing(self) -> WriteQueueStatus:
         return self._write_queue.standing()
