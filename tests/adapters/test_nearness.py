@@ -25,19 +25,16 @@ def test_a_few_lines_lie_as_near_as_they_do_among_all():
     question = np.frombuffer(vector(chance), dtype="<f4")
     few = [*chance.sample(names, 40), b"9" * 26]
 
-    def near(asked):
+    def near(asked, wanted=None):
         meanings = Meanings()
         meanings.follow(1, made)
         meanings.forget(few[0])
-        return dict(
-            zip(
-                asked,
-                meanings.near(ids_of(asked), question, np.ones(len(asked), dtype=bool)).tolist(),
-                strict=True,
-            )
-        )
+        mask = np.array([wanted is None or name in wanted for name in asked])
+        return dict(zip(asked, meanings.near(ids_of(asked), question, mask).tolist(), strict=True))
 
     among_all = near([*names, few[-1]])
     assert near(few) == {name: among_all[name] for name in few}
     assert sum(one > 0 for one in near(few).values()) > 10
     assert among_all[few[0]] == among_all[few[-1]] == 0.0
+    wanted = near([*names, few[-1]], few)
+    assert wanted == {name: among_all[name] * (name in few) for name in wanted}

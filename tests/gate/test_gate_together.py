@@ -225,4 +225,5 @@ def test_the_same_messages_are_searched_for_once(talk):
 
     picture, fewer = picturing(floor=True, search_top_k=3), searching(limit=5, floor=True)
     assert searches(picture, fewer) == searches(picture)
+    assert searches(searching(limit=7), fewer) == searches(fewer), "one search, with the floor and without"
     assert searches(fewer, searching(limit=5, query="And the swans?", floor=True)) == 2 * searches(fewer)

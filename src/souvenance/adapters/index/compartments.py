@@ -278,7 +278,7 @@ class Meanings:
         """How similar each wanted line is to the question; 0 for one without a vector."""
         rows, asked = self.rows(ids), question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
-            if wanted.sum() * _FEW < self._used:
+            if np.count_nonzero(wanted) * _FEW < self._used:
                 found = np.zeros(len(rows))
                 found[wanted] = self._compared(question, rows[wanted])
                 return found
