@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from hermes.stage import Stage
+from hermes.stage import PATIENCE_SECONDS, Stage
 from processes import until
+from souvenance.core import embedding_space
 from surfaces.test_read_your_writes import ASKED, BESIDES, SAID
 
 BEFORE = "The kitten sleeps on the sofa"
@@ -17,8 +18,10 @@ def searched(provider, question):
 
 
 @pytest.fixture
-def stage(tmp_path):
-    """A line of long ago is found by its meaning: so the embedder is there."""
+def stage(tmp_path, monkeypatch):
+    """A line of long ago is found by its meaning: so the embedder is there. A busy machine may take longer
+    for a vector than a question waits."""
+    monkeypatch.setattr(embedding_space, "_SOON_SECONDS", PATIENCE_SECONDS)
     found = Stage(tmp_path)
     provider = found.provider("before")
     found.tell(provider, BEFORE)
