@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from time import process_time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from growth import keeps_to_length
 from pace import examples
 from souvenance.language.times import spans
 
@@ -149,8 +150,5 @@ def test_only_the_start_of_a_very_long_text_is_read():
         "mid-",
     ],
 )
-def test_no_text_keeps_it_busy(part):
-    text = part * 20_000
-    began = process_time()
-    spans(text, NOON)
-    assert process_time() - began < 3
+def test_the_time_it_takes_grows_with_the_text_alone(part):
+    assert keeps_to_length(partial(spans, at=NOON), part, short=800, times=10)

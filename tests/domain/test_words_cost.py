@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tracemalloc
-from time import process_time
 
 import pytest
 
+from growth import keeps_to_length
 from souvenance.language import terms
 
 BEATS = (
@@ -49,38 +49,24 @@ BEATS = (
     "وات",
     "a1",
 )
-SHORT = 16_000
-SLACK = 3
-TRIES = 3
 MEGABYTE = 1 << 20
 
 
-def cost(text):
-    """Seconds of the processor."""
-    begun = process_time()
-    terms.terms(text)
-    terms.asked(text)
-    terms.words(text)
-    return process_time() - begun
-
-
-def repeated(beat, length):
-    return (beat * (length // len(beat) + 1))[:length] + "!é"
+def read(text):
+    terms.terms(text + "!é")
+    terms.asked(text + "!é")
+    terms.words(text + "!é")
 
 
 @pytest.mark.parametrize("beat", BEATS, ids=ascii)
-def test_twice_the_text_takes_about_twice_the_time(beat):
-    """Each at best of three: other work on the machine makes single ones dearer."""
-    short, long = repeated(beat, SHORT), repeated(beat, 2 * SHORT)
-    most = SLACK * min(cost(short) for _ in range(TRIES)) + 0.05
-    assert any(cost(long) < most for _ in range(TRIES))
+def test_the_time_it_takes_grows_with_the_text_alone(beat):
+    assert keeps_to_length(read, beat, short=4000, times=12)
 
 
 @pytest.mark.parametrize("beat", ["a'.", "猫の", "\u0316\u0301"], ids=ascii)
 def test_a_megabyte_is_read_to_its_end(beat):
-    assert (
-        terms.terms(repeated(beat, MEGABYTE * len(beat) // len(beat.encode())) + " peanut").get("peanut") == 1
-    )
+    text = beat * (MEGABYTE // len(beat.encode()))
+    assert terms.terms(text + "!é peanut").get("peanut") == 1
 
 
 def test_what_is_kept_in_mind_of_ever_new_words_is_bounded():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from growth import keeps_to_length
 from souvenance.agents.injection import base, join
 from souvenance.agents.recalled import Known, Portrait, RecalledPassage
 from souvenance.agents.transcript import CONTINUED, chunks, clean, is_trivial, spoken
@@ -171,13 +171,7 @@ HOSTILE = {
     "work", [clean, is_trivial, lambda text: chunks(text, 1000)], ids=["clean", "trivial", "chunks"]
 )
 def test_the_time_it_takes_grows_with_the_text_alone(unit, work):
-    def seconds(size):
-        text = unit * (size // len(unit))
-        start = time.process_time()
-        work(text)
-        return time.process_time() - start
-
-    assert seconds(400_000) < 20 * seconds(50_000) + 0.3
+    assert keeps_to_length(work, unit, short=40_000, times=10)
 
 
 def test_tags_that_only_come_together_as_others_go_do_not_come_together():
