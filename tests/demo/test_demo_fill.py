@@ -15,7 +15,7 @@ from surfaces.door import serving
 
 def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(home):
     told = json.loads(run_souvenance("--json", "demo", "--fill", home=home).stdout)
-    assert told == {"sessions": 64, "messages": 166, "notes": 7, "tokens": 3}
+    assert told == {"sessions": 64, "messages": 166, "notes": 7, "tokens": 4}
     with serving(home) as server:
         place = f"/v3/workspaces/{DEFAULT_WORKSPACE}"
         peers = server.owner.post(f"{place}/peers/list", json={}).json()["items"]
@@ -33,6 +33,7 @@ def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(ho
         with httpx.Client(base_url=server.url, trust_env=False, follow_redirects=True) as client:
             client.get(link_of(server))
             assert "1 failed" in client.get("/").text
+            assert len(re.findall("<bdi>ann</bdi></strong>", client.get("/inspect/access").text)) == 2
             work = client.get("/inspect/work").text
             assert "it was not delivered (the receiver answered 410), after 1 try" in work
             retry = re.search(r'action="(/inspect/work/jobs/\d+/retry)"', work)[1]

@@ -49,9 +49,7 @@ def fill(memory: OpenMemory, today: datetime) -> dict[str, int]:
         stored = filler.store(data)
         memory.settle(_WORK_SECONDS)
         filler.use(data)
-        webhook = filler.announce_to(url)
-        memory.settle(_WORK_SECONDS)
-    filler.forget_webhook(webhook)
+        filler.announce_to(url)
     return stored
 
 
@@ -119,19 +117,18 @@ class _Filler:
             self._ask(o.INVALIDATE, m.Invalidate(found[0].id, correction["becomes"]))
         for rule in data["retention"]:
             self._ask(retention.SET, retention.SetRule(**rule))
-        caps = {one["sub"]: self._ask(o.MINT, m.Mint(**one)).cap for one in data["tokens"]}
-        refused = data["refused"]
+        (*minted, narrowed), refused = data["tokens"], data["refused"]
+        caps = {one["sub"]: self._ask(o.MINT, m.Mint(**one)).cap for one in minted}
+        self._memory.gate.call(o.ATTENUATE, Credentials(caps[narrowed["sub"]]), m.Attenuate(**narrowed))
         with suppress(Denied):
             asked_for = m.Get(query=refused["query"], namespaces=(refused["namespace"],))
             self._memory.gate.call(o.GET, Credentials(caps[refused["sub"]]), asked_for)
 
-    def announce_to(self, url: str) -> str:
-        """Send a test event to a new webhook; its id."""
-        endpoint: str = self._tell(ADD_WEBHOOK, url=url).what.id
+    def announce_to(self, url: str) -> None:
+        """Send a test event to a webhook that is there until it was tried."""
+        endpoint = self._tell(ADD_WEBHOOK, url=url).what.id
         self._tell(TRY_WEBHOOKS)
-        return endpoint
-
-    def forget_webhook(self, endpoint: str) -> None:
+        self._memory.settle(_WORK_SECONDS)
         self._tell(DELETE_WEBHOOK, endpoint_id=endpoint)
 
     def _say(self, session: dict[str, Any]) -> None:
