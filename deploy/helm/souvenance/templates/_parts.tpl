@@ -1,5 +1,4 @@
-{{- /* Only what Go's own templates know is used here, so that any renderer of
-     them renders this chart. They can't indent, so each part stands as deep as it is used. */ -}}
+{{- /* Each part stands as deep as it is used. */ -}}
 {{- define "souvenance.labels" }}
     app.kubernetes.io/name: souvenance
     app.kubernetes.io/instance: {{ .Release.Name }}
