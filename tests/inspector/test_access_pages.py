@@ -144,6 +144,16 @@ def test_a_token_for_somebody_who_is_not_known_yet_is_previewed_too(server, visi
     assert "It would open no line of <bdi>newcomer</bdi>." in answer.text
 
 
+def test_a_preview_asks_only_for_what_it_shows(server, visitor):
+    client = visitor()
+    sent = {"peer": "previewed", "workspace": "home", "namespaces": "default", "read": "on"}
+    client.post("/inspect/access/preview", data={**sent, "csrf": csrf_of(client)}).raise_for_status()
+    admin = server.client(server.mint("admin", None, wid="home", peers=["*"]))
+    rows = admin.get("/v1/audit", params={"limit": 1000}).raise_for_status().json()["rows"]
+    asked = [row["operation"] for row in rows if row["actor"] == "previewed"]
+    assert sorted(asked) == ["inspect.facts", "storage"]
+
+
 def test_whoever_holds_a_narrow_token_gives_on_as_much_of_it_as_they_like(server, visitor):
     client = visitor(server.mint("rosa", ["get", "list", "grant", "revoke"], [COMMON_NAMESPACE], wid="home"))
     page = client.get("/inspect/access").text

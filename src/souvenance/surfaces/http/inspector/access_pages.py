@@ -110,10 +110,9 @@ async def preview(visit: Visit) -> Response:
     m.checked(asked)
     eye = visit.narrowed(convert(asked, m.Attenuate, from_attributes=True))
     workspace, peer = asked.wid or "", asked.sub
-    facts, known, notes, people, others = await asyncio.gather(
+    facts, known, people, others = await asyncio.gather(
         eye.ask(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=peer)),
         eye.ask(inspect_work.STORAGE, inspect_work.Storage(workspace_id=workspace, owner=peer)),
-        eye.ask(o.LIST, m.List(limit=5, texts="get" in asked.ops)),
         eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5), of_all=True),
         visit.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5), of_all=True),
     )
@@ -126,7 +125,6 @@ async def preview(visit: Visit) -> Response:
         lasts=fields.get("lasts", ""),
         facts=facts,
         known=known,
-        notes=notes,
         people=people,
         hidden=[one.peer for one in others.people if one.peer != peer] if others else [],
         more=others.total - len(others.people) if others else 0,
