@@ -31,9 +31,9 @@ def put(server, text, namespace="personal"):
     return answer.raise_for_status().json()["id"]
 
 
-def conclude(server, observer, observed, content):
+def conclude(server, observer, observed, content, **more):
     """Note a conclusion; its id."""
-    noted = {"content": content, "observer_id": observer, "observed_id": observed}
+    noted = {"content": content, "observer_id": observer, "observed_id": observed, **more}
     answer = server.owner.post(f"{W}/conclusions", json={"conclusions": [noted]})
     return answer.raise_for_status().json()[0]["id"]
 

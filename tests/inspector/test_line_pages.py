@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from inspector.scenes import OFF, SURE, conclude, put, say, worked
@@ -259,3 +260,51 @@ def test_a_message_says_where_to_correct_what_follows_from_it_and_the_card_that_
     corrected = page.locator(".card > li", has_text="Home: Leeds")
     expect(corrected).to_contain_text("Corrected by hand, in place of what was said on")
     expect(corrected).not_to_contain_text("Said on")
+
+
+@pytest.fixture(scope="module")
+def orchard(server):
+    """What was said of an orchard, and what was concluded from it: there, in another session and in none."""
+    [said] = say(server, "orchard", ("una", "My pears are ripe."))
+    say(server, "kitchen", ("una", "What shall I cook?"), ("cook", "A cake."))
+    told = {"orchard": "Una has ripe pears.", "kitchen": "Una can bake.", None: "Una likes fruit."}
+    for session, text in told.items():
+        conclude(server, "cook", "una", text, session_id=session, source_ids=[said])
+    return said, told
+
+
+def test_beside_a_turn_stands_what_was_concluded_from_it_in_any_session_or_in_none(server, window, orchard):
+    said, told = orchard
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/lines/una/{said}")
+    page.get_by_role("link", name="3 lines").click()
+    beside = page.locator(f"[id='{said}']").get_by_role("complementary", name="Concluded from this")
+    for text in told.values():
+        expect(beside).to_contain_text(text)
+    page.goto(f"{server.url}/inspect/home/sessions/kitchen")
+    expect(page.locator("main")).not_to_contain_text(told["kitchen"])
+
+
+def test_a_conclusion_leads_to_the_session_of_what_it_follows_from(server, window, orchard):
+    page = window(**OFF)
+    for text in orchard[1].values():
+        page.goto(f"{server.url}/?w=home&q={text}")
+        page.locator(".lines > li", has_text=text).get_by_role("link", name="Conclusion").click()
+        facts = page.get_by_role("region", name="Where it comes from")
+        facts.locator("div", has_text="Follows from").get_by_role("link", name="orchard").click()
+        expect(page.locator(f"[id='{orchard[0]}']")).to_contain_text("My pears are ripe.")
+
+
+def test_beside_a_turn_stands_only_what_the_token_may_see(server, visitor, orchard):
+    _, told = orchard
+    reads = ["get", "list"], [COMMON_NAMESPACE]
+    tokens = {
+        "orchard": server.mint("guest", *reads, wid="home", peers=["*"], sessions=["orchard"]),
+        None: server.mint("una", *reads, wid="home"),
+    }
+    pages = {
+        name: visitor(token).get("/inspect/home/sessions/orchard").text for name, token in tokens.items()
+    }
+    assert [text for text in told.values() if text in pages["orchard"]] == [told["orchard"]]
+    assert "My pears are ripe." in pages[None]
+    assert [text for text in told.values() if text in pages[None]] == []

@@ -80,6 +80,8 @@ class WholeLine(m.LineFacts, frozen=True, kw_only=True):
     said_at: datetime | None
     """When it was said, or what it rests on; None if that is not known."""
     follows_from: list[str]
+    said_in: tuple[str | None, str] | None
+    """The session and the id of a message among these, if the token may read one."""
     concluded: int
     """How many lines follow from it."""
     end: Expiry | None
@@ -96,6 +98,13 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
     found = opened(sealed, keys)
     earlier = list(_versions(ctx, found.supersedes, back=True))
     later = list(_versions(ctx, sealed.invalidated_by, back=False))
+    sources = ctx.tx.lines.cited(workspace, (found.id,)).get(found.id, [])
+    owners = (found.about or found.compartment.owner, found.compartment.owner)
+    places = (found.compartment._replace(owner=one) for one in owners)
+    messages = (
+        one for place in places for one in ctx.tx.lines.get_all(place, sources) if one.turn is not None
+    )
+    said_in = ((one.session, one.id) for one in messages if request.rights.sees(one))
     answer = WholeLine(
         **line_facts(found),
         trust=class_of(found).name.lower(),
@@ -110,7 +119,8 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
         earlier=earlier,
         later=later,
         said_at=_moment(conclusions.times_said(ctx, (sealed,)).get(found.id)),
-        follows_from=ctx.tx.lines.cited(workspace, (found.id,)).get(found.id, []),
+        follows_from=sources,
+        said_in=next(said_in, None),
         concluded=len(ctx.tx.lines.citing(workspace, (found.id,))),
         end=end_of(ctx, found),
         is_note=is_note(found),
@@ -172,7 +182,7 @@ def said(request: AuthorisedRequest, asked: AskSaid) -> Outcome:
 
 
 class AskConcluded(Asked, frozen=True, kw_only=True):
-    """What was concluded from these messages of a session."""
+    """What was concluded from these messages of a session, whatever session it was concluded in."""
 
     session_id: AnyName
     messages: Annotated[list[AnyName], Meta(max_length=100)]
@@ -192,7 +202,7 @@ def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
         one
         for compartment, ids in grouped(one for one in citing if one[0].namespace == namespace).items()
         for one in ctx.tx.lines.get_all(compartment, ids)
-        if one.session == asked.session_id and any(whose.includes(one) for whose in views)
+        if any(whose.includes(one) for whose in views) and request.rights.sees(one)
     ]
     sources = ctx.tx.lines.cited(ctx.scope.workspace, [one.id for one in found])
     opener = Opener(ctx)
