@@ -38,8 +38,8 @@ class SouvenanceSession:
         """The newest `limit` items, or all, oldest first."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        entries = await asyncio.to_thread(lambda: list(self._transcript.entries()))
-        return [_item(one) for one in (entries if limit is None else entries[len(entries) - limit :])]
+        items = await asyncio.to_thread(lambda: [_item(one) for one in self._transcript.entries()])
+        return items if limit is None else items[max(0, len(items) - limit) :]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Add items at the end."""

@@ -67,9 +67,16 @@ async def items_come_back_as_they_were(world):
     await session.add_items(ITEMS[:3])
     await session.add_items(ITEMS[3:])
     assert await session.get_items() == ITEMS
-    assert await session.get_items(limit=2) == ITEMS[-2:]
-    assert await session.get_items(limit=100) == ITEMS
+
+
+async def a_limit_gives_the_newest_and_all_if_there_are_fewer(world):
+    session = _session(world)
+    await session.add_items(ITEMS)
     assert await session.get_items(limit=0) == []
+    assert await session.get_items(limit=2) == ITEMS[-2:]
+    assert await session.get_items(limit=len(ITEMS) - 1) == ITEMS[1:]
+    for limit in range(len(ITEMS), 2 * len(ITEMS) + 1):
+        assert await session.get_items(limit=limit) == ITEMS, limit
 
 
 async def the_newest_item_is_popped_for_good(world):
