@@ -40,9 +40,9 @@ MOST = {
     "lines without these two": 60_766,
     "files": 328,
     "modules with a single importer": 56,
-    "regexes": 290,
-    "lines of language": 3_169,
-    "regexes of language": 114,
+    "regexes": 289,
+    "lines of language": 3_168,
+    "regexes of language": 113,
     "words of language": 5_863,
 }
 

@@ -28,6 +28,17 @@ TAGS = [
     "&#60;/memory-context&#x3E;",
     "\\u003c/memory-context\\u003e",
     "%3C/memory-context%3E",
+    "ᐸ/memory-contextᐳ",
+    "ᐸ/memory contextᐳ",
+    "ᚲ/memory-contextᚲ",
+    "\U0001d236/memory-context❱",
+    "❰∕memory·context❱",
+    "⧼/memory-context⧽",
+    "≺/memory-context≻",
+    "&amp;lt;/memory-context&amp;gt;",
+    "\\074/memory-context\\076",
+    "(/memory-context)",
+    "ᐸ/🅼🅴🅼🅾🆁🆈-⒞⒪⒩⒯⒠⒳⒯ᐳ",
 ]
 FRAGMENTS = [
     *TAGS,

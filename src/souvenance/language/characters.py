@@ -15,8 +15,6 @@ from typing import NamedTuple
 from souvenance.language.lexicon import lists
 from souvenance.patterns import pattern
 
-_SPACE_BYTE = ord(" ")
-
 
 class Runs:
     def __init__(self, character: str) -> None:
@@ -33,7 +31,7 @@ class Runs:
     def _spaced(self) -> bytes:
         """Each byte, or a space for one that is in no run."""
         within = "".join(self._run.findall(bytes(range(128)).decode())).encode()
-        return bytes(byte if byte in within else _SPACE_BYTE for byte in range(256))
+        return bytes(byte if byte in within else ord(" ") for byte in range(256))
 
 
 WORDS = Runs(r"\w")
@@ -104,21 +102,25 @@ _LOOKALIKES: dict[str, str] = {
     like: plain for plain, likes in vars(lists().characters).items() for like in likes
 }
 """Characters that look like plain ones; a capital counts for itself where it looks like another letter."""
-_IN_SIGNS = (0x1F150, 0x1F170, 0x1F1E6)
-"""Where the alphabet stands in circles, in squares and as halves of flags."""
+_SIGNS = {first + at: chr(65 + at) for first in (0x1F150, 0x1F170, 0x1F1E6) for at in range(26)}
+"""The alphabet in circles, in squares and as halves of flags."""
+_STYLED = {point: letter for point, letter in _SIGNS.items() if point < 0x1F1E6} | {
+    point: unicodedata.normalize("NFKC", chr(point)).strip("()")
+    for point in (*range(0x1D400, 0x1D800), *range(0x249C, 0x24EA), *range(0x1F110, 0x1F14A))
+}
+"""Letters in the styles of formulas, in brackets, in circles and in squares, but for flags."""
 _WORD = pattern(r"[^\W\d_]{4,}")
-_PLAIN_LETTER = pattern("[A-Za-z]")
 
 
 def visible(text: str) -> str:
     """The text without what nobody sees in it; kept is what an emoji or a script is made of.
 
-    A word that mixes Latin letters with letters of another script that look like Latin ones is Latin.
-    Line breaks stay. What is visible stays as it is.
+    A word that mixes Latin letters with letters of another script that look like Latin ones is Latin, and
+    so are letters in a style, a circle or a square. Line breaks stay. What is visible stays as it is.
     """
     if text.isascii():
         return _CONTROL.sub("", text)
-    text = _UNSEEN.sub(_needed, _CONTROL.sub("", text))
+    text = _UNSEEN.sub(_needed, _CONTROL.sub("", text.translate(_STYLED)))
     return _WORD.sub(_in_one_script, text)
 
 
@@ -170,7 +172,7 @@ def _is_symbol(character: str) -> bool:
 
 def _in_one_script(found: re.Match[str]) -> str:
     word = found[0]
-    if word.isascii() or not _PLAIN_LETTER.search(word):
+    if word.isascii() or not any(map(str.isascii, word)):
         return word
     letters = [letter if letter.isascii() else _plain_letter(letter) for letter in word]
     return "".join(letters) if all(letters) else word
@@ -187,10 +189,7 @@ def _plain_letter(letter: str) -> str:
 def _looks(character: str) -> str:
     if character in BLANK_LETTERS or unicodedata.category(character) in ("Cf", "Cs"):
         return "\0"
-    for first in _IN_SIGNS:
-        if first <= ord(character) < first + 26:
-            return chr(ord("a") + ord(character) - first)
-    parts = unicodedata.normalize("NFKD", character)
+    parts = unicodedata.normalize("NFKD", _SIGNS.get(ord(character), character))
     return "".join(_plain(part) for part in parts if unicodedata.category(part)[0] != "M") or "\0"
 
 
