@@ -58,6 +58,14 @@ def test_a_dry_run_writes_nothing(home, talk):
     assert souvenance("import", str(talk), "--json", home=home).json()["messages"] == 2
 
 
+def test_a_dry_run_says_how_many_messages_are_there_already(home, talk):
+    souvenance("import", str(talk), home=home)
+    told = souvenance("import", str(talk), "--dry-run", "--json", home=home).json()
+    assert (told["messages"], told["there"]) == (0, 2)
+    elsewhere = souvenance("import", str(talk), "--dry-run", "--json", "--workspace", "new", home=home).json()
+    assert (elsewhere["messages"], elsewhere["there"]) == (2, 0)
+
+
 def test_a_file_that_is_bad_at_its_end_leaves_nothing_behind(home, tmp_path):
     path = tmp_path / "talk.jsonl"
     good = json.dumps({"role": "user", "content": "hello"})

@@ -78,8 +78,39 @@ def test_a_chatgpt_export_is_looked_at_then_imported_with_a_report(server, windo
     stored = server.owner.post(f"/v3/workspaces/{workspace}/sessions/list", json={}).json()["items"]
     assert len([one for one in stored if one["id"].startswith("chatgpt")]) == 3
     choose(page, server, path, workspace)
+    expect(page.locator(".lead")).to_contain_text(f"All of it is in the workspace {workspace} already.")
+    expect(page.locator(".facts")).to_contain_text(f"There already{count}", use_inner_text=False)
+    expect(page.get_by_role("button", name="Import it")).to_have_count(0)
+    longer, more = chatgpt_export(tmp_path, messages=61)
+    choose(page, server, longer, workspace)
+    expect(page.locator(".facts")).to_contain_text(f"Messages{more - count}", use_inner_text=False)
+    expect(page.locator(".facts")).to_contain_text(f"There already{count}", use_inner_text=False)
     page.get_by_role("button", name="Import it").click()
-    expect(page.locator(".facts")).to_contain_text("There already")
+    expect(page.locator(".facts")).to_contain_text(f"There already{count}", use_inner_text=False)
+
+
+def test_an_archive_is_compared_with_what_is_there_before_it_is_imported(server, window, tmp_path):
+    def said(workspace, text):
+        path = f"/v3/workspaces/{workspace}/sessions/archived/messages"
+        server.owner.post(path, json={"messages": [{"peer_id": "ola", "content": text}]}).raise_for_status()
+
+    said("packed", "I like figs.")
+    page, path = window(**OFF), tmp_path / "packed.souvenance"
+    page.goto(f"{server.url}/inspect/data?w=packed")
+    page.get_by_label("As", exact=True).select_option("archive")
+    with page.expect_download() as began:
+        page.get_by_role("button", name="Download", exact=True).click()
+    began.value.save_as(path)
+    facts = page.locator(".facts")
+    choose(page, server, path, "packed", "")
+    expect(facts).to_contain_text("New0", use_inner_text=False)
+    expect(page.locator(".lead")).to_contain_text("All of it is in the workspace packed already.")
+    choose(page, server, path, "unpacked", "")
+    expect(facts).not_to_contain_text("There already")
+    expect(facts).not_to_contain_text("New0", use_inner_text=False)
+    page.get_by_role("button", name="Discard").click()
+    named = [one["id"] for one in server.owner.post("/v3/workspaces/list", json={}).json()["items"]]
+    assert "unpacked" not in named
 
 
 def test_a_file_that_is_discarded_or_unreadable_stores_nothing(server, window, tmp_path):

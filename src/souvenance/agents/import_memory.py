@@ -207,7 +207,7 @@ class Taking:
         self._stated: list[NewConclusion] = []
 
     def look_through(self, records: Iterable[r.Record]) -> ImportTally:
-        """What there is to take in; nothing is asked and nothing written.
+        """What there is to take in, and how many of its messages are there already; nothing is written.
 
         Raises: ImportUnreadable for what the gate would not take.
         """
@@ -215,7 +215,7 @@ class Taking:
             match record:
                 case r.ImportedWorkspace():
                     self.tally.workspaces += 1
-                    self._met, self._sessions = set(), set()
+                    self._move(record)
                 case r.ImportedPeer():
                     self.tally.peers += record.name not in self._met
                     self._met.add(record.name)
@@ -225,7 +225,7 @@ class Taking:
                     self._sessions.add(record.name)
                     self._wording.check(record.name, record.metadata, "a session", record.id)
                 case r.ImportedMessage():
-                    self.tally.messages += len(self._kept(self._wording.messages(record)))
+                    self.tally.messages += sum(1 for _ in self._lacking(record, self._filled(record.session)))
                 case r.ImportedStatement():
                     self.tally.conclusions += len(self._kept(self._wording.statements(record)))
                 case r.ImportedCard():
@@ -265,10 +265,13 @@ class Taking:
             raise InvalidInput("no workspace is named", hint="Name one: --workspace.")
         return self._workspace
 
-    def _enter(self, record: r.ImportedWorkspace) -> None:
+    def _move(self, record: r.ImportedWorkspace) -> None:
         self._flush()
         self._met, self._sessions = set(), set()
         self._workspace = self._terms.workspace or record.name
+
+    def _enter(self, record: r.ImportedWorkspace) -> None:
+        self._move(record)
         metadata = self._wording.with_origin(record.metadata, record.name, {})
         whole = OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
         try:
@@ -286,23 +289,19 @@ class Taking:
         habits = None if record.observed is None else PeerHabits(record.observed)
         metadata = self._wording.with_origin(record.metadata, record.id, {}) if opened.created else None
         if metadata or (habits and not opened.what.configuration):
-            self._ask(
-                CHANGE_PEER,
-                ChangePeer(
-                    workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
-                ),
+            changed = ChangePeer(
+                workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
             )
+            self._ask(CHANGE_PEER, changed)
         self.tally.peers += opened.created
 
     def _open(self, record: r.ImportedSession) -> None:
         if record.name in self._sessions:
             return
         self._sessions.add(record.name)
-        try:
-            known = self._known(record.name)
-        except (NotFound, Denied):
+        known = self._known(record.name)
+        if known is None:
             self._make(record)
-            known = set()
         self._begin(record.name, known)
 
     def _make(self, record: r.ImportedSession) -> None:
@@ -325,15 +324,16 @@ class Taking:
             self.tally.skip("settings of sessions that are not possible here", record.name)
         self.tally.sessions += opened.created
 
-    def _known(self, session: str) -> set[str]:
-        """The ids of what was taken into the session before."""
+    def _known(self, session: str) -> set[str] | None:
+        """The ids of what was taken into the session before; None if no session of that name is shown."""
         found: set[str] = set()
         page = pages = 1
         while page <= pages:
-            answer = self._ask(
-                said.LIST_MESSAGES,
-                said.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
-            )
+            asked = said.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH)
+            try:
+                answer = self._ask(said.LIST_MESSAGES, asked)
+            except (NotFound, Denied):
+                return None
             for one in answer.items:
                 origin = one.metadata.get(r.PROVENANCE)
                 if isinstance(origin, dict) and origin.get("from") == self._terms.kind:
@@ -341,25 +341,22 @@ class Taking:
             page, pages = page + 1, answer.pages
         return found
 
-    def _begin(self, session: str, known: set[str]) -> _Pending:
+    def _filled(self, session: str) -> _Pending:
+        return self._pending.get(session) or self._begin(session, self._known(session))
+
+    def _begin(self, session: str, known: set[str] | None) -> _Pending:
         while len(self._pending) >= _MOST_PENDING:
             oldest = next(iter(self._pending))
             self._send(oldest)
             del self._pending[oldest]
-        pending = self._pending[session] = _Pending(known)
+        pending = self._pending[session] = _Pending(known or set())
         return pending
 
     def _say(self, record: r.ImportedMessage) -> None:
-        pending = self._pending.get(record.session)
-        if pending is None:
-            pending = self._begin(record.session, self._known(record.session))
-        for part_id, message in self._kept(self._wording.messages(record)):
-            if part_id in pending.known:
-                self.tally.there += 1
-                continue
+        pending = self._filled(record.session)
+        for part_id, message in self._lacking(record, pending):
             if pending.chars + len(message.content) > _BATCH_CHARS:
                 self._send(record.session)
-            pending.known.add(part_id)
             pending.ids.append(part_id)
             pending.waiting.append(message)
             pending.chars += len(message.content)
@@ -367,24 +364,29 @@ class Taking:
                 self._send(record.session)
         self._report(self.tally)
 
+    def _lacking(self, record: r.ImportedMessage, pending: _Pending) -> Iterator[tuple[str, said.NewMessage]]:
+        """The messages that are not known there yet; the others are counted. From now on all are known."""
+        for part_id, message in self._kept(self._wording.messages(record)):
+            if part_id in pending.known:
+                self.tally.there += 1
+            else:
+                pending.known.add(part_id)
+                yield part_id, message
+
     def _send(self, session: str) -> None:
         pending = self._pending[session]
         if not pending.waiting:
             return
-        answer = self._ask(
-            said.ADD_MESSAGES,
-            said.AddMessages(
-                workspace_id=self._here,
-                session_id=session,
-                messages=pending.waiting,
-                idempotency_key=f"import-{digest(self._terms.kind, session, *pending.ids)}",
-                namespace=self._terms.namespace,
-            ),
+        asked = said.AddMessages(
+            workspace_id=self._here,
+            session_id=session,
+            messages=pending.waiting,
+            idempotency_key=f"import-{digest(self._terms.kind, session, *pending.ids)}",
+            namespace=self._terms.namespace,
         )
-        if answer.repeated:
-            self.tally.there += len(pending.waiting)
-        else:
-            self.tally.messages += len(pending.waiting)
+        answer = self._ask(said.ADD_MESSAGES, asked)
+        self.tally.there += len(pending.waiting) * answer.repeated
+        self.tally.messages += len(pending.waiting) * (not answer.repeated)
         pending.waiting, pending.ids, pending.chars = [], [], 0
         self._report(self.tally)
 
@@ -399,12 +401,10 @@ class Taking:
     def _send_stated(self) -> None:
         if not self._stated:
             return
-        answer = self._ask(
-            ADD_CONCLUSIONS,
-            AddConclusions(
-                workspace_id=self._here, conclusions=self._stated, namespace=self._terms.namespace
-            ),
+        stated = AddConclusions(
+            workspace_id=self._here, conclusions=self._stated, namespace=self._terms.namespace
         )
+        answer = self._ask(ADD_CONCLUSIONS, stated)
         self.tally.there += answer.repeated
         self.tally.conclusions += len(self._stated) - answer.repeated
         self._stated = []

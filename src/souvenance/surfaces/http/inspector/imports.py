@@ -69,7 +69,7 @@ class MemoryFile:
         self._total = 0
 
     def look(self, progress: Callable[[int, int], None]) -> ImportReport:
-        """What it holds; nothing is changed. Raises: SouvenanceError."""
+        """What it holds, and what is there already; nothing is changed. Raises: SouvenanceError."""
         taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, 0))
         tally = taking.look_through(self._reader.records())
         self._total = tally.seen
@@ -97,9 +97,11 @@ class ArchiveFile:
         self._ask = ask
 
     def look(self, progress: Callable[[int, int], None]) -> ImportReport:
-        ArchiveImport(self._ask, self._archive, _watching(progress)).check()
+        work = ArchiveImport(self._ask, self._archive, _watching(progress))
+        work.check()
         counts = {f"{sort}s": count for sort, count in self._archive.manifest.counts.items()}
-        return ImportReport(ARCHIVE, counts)
+        looked = work.look()
+        return ImportReport(ARCHIVE, {**counts, "new": looked.new}, looked.same, differ=looked.conflicts)
 
     def take(self, progress: Callable[[int, int], None]) -> ImportReport:
         taken = ArchiveImport(self._ask, self._archive, _watching(progress)).take()
