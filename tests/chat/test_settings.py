@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from souvenance.config import settings_from
@@ -125,3 +128,16 @@ def test_a_bad_file_is_refused_and_its_keys_are_not_told(home, text):
     with pytest.raises(Misconfigured) as refused:
         chat(home, file="f.toml")
     assert "SOUVENANCE_CHAT_FILE" in refused.value.detail
+
+
+def test_the_file_on_the_page_names_two_endpoints(home, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs/reference/chat.md").read_text("utf-8")
+    home.mkdir()
+    (home / "f.toml").write_text(re.search(r"^```toml\n(.*?)^```$", page, re.M | re.S)[1])
+    monkeypatch.setenv("HOME", str(tmp_path))
+    key = tmp_path / "models.key"
+    key.write_text("k")
+    key.chmod(0o600)
+    found = chat(home, file="f.toml")
+    assert [found.serving(model).named(model) for model in ("gpt-5", "local/qwen")] == ["gpt-5", "qwen"]
+    assert found.serving("other") is None

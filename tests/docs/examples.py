@@ -29,11 +29,12 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 from environments import client_program
 
 ROOT = Path(__file__).parents[2]
-_FENCE = re.compile(r"^```(console|bash|pycon|python)\n(.*?)^```$", re.M | re.S)
+RUN = ("console", "bash", "pycon", "python")
 _SERVE = re.compile(r"(?:make|souvenance) serve(?P<trust> --trust-loopback)?(?: &)?")
 _SESSION = Path(__file__).with_name("sdk_session.py")
 _SDK = "honcho-2.7.0"
@@ -73,16 +74,27 @@ class Played:
     printed: str
 
 
+def documents() -> list[Path]:
+    """The project's pages for people: those of `docs/`, and those at the head of a folder."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("clients/*/*.md")]
+
+
 def pages() -> list[Path]:
-    docs = ROOT / "docs"
-    learning = [*sorted(docs.glob("tutorial/*.md")), *sorted(docs.glob("howto/*.md"))]
-    found = [ROOT / "README.md", *learning, docs / "reference" / "honcho.md"]
-    return [page for page in found if page.name not in _ELSEWHERE]
+    """Those whose examples are run here."""
+    return [page for page in documents() if page.name not in _ELSEWHERE and examples(page)]
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Every block of a page: its kind, which may be empty, and what stands in it."""
+    found = re.findall(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", page.read_text("utf-8"), re.M | re.S)
+    return [(kind, dedent(body)) for _, kind, body in found]
 
 
 def examples(page: Path) -> list[Example]:
     found: list[Example] = []
-    for kind, body in _FENCE.findall(page.read_text("utf-8")):
+    for kind, body in blocks(page):
+        if kind not in RUN:
+            continue
         if kind in ("pycon", "python"):
             earlier = found.pop().command if found and found[-1].session else ""
             found.append(Example(f"{earlier}# {kind}\n{body}", "", session=True))

@@ -2,9 +2,9 @@ import ast
 import re
 
 import pytest
-from examples import ROOT
+from examples import ROOT, documents
 
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = documents()
 THREATS = (ROOT / "docs/explanation/threat-model.md").read_text("utf-8")
 FINDINGS = (ROOT / "tests/security/findings.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", THREATS, re.M | re.S))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from postgres.server import OWNER, PATIENCE_SECONDS, packaged
 from surfaces.door import serving, souvenance
 
 
@@ -75,3 +81,28 @@ def test_two_servers_serve_one_memory(tmp_path, store):
             assert "Chengdu" in ann.post("/v1/memory/get", json={"query": "Chengdu"}).text
             assert one.owner.post("/v1/caps/revoke", json={"sub": "ann"}).is_success
             assert ann.post("/v1/memory/get", json={"query": "Chengdu"}).status_code == 401
+
+
+def test_the_commands_of_the_page_make_a_memory_in_a_database_of_its_own(server, tmp_path):
+    """The package is installed here. In place of a server, which would stay, the store is checked."""
+    page = (Path(__file__).parents[2] / "docs/howto/postgresql.md").read_text("utf-8")
+    install, *commands, serve = re.search(r"^```sh\n(.*?)^```$", page, re.M | re.S)[1].splitlines()
+    assert (install[:4], serve) == ("pip ", "souvenance serve")
+    told = "\n".join(commands).replace(
+        "postgresql://USER:PASSWORD@HOST:5432/memory", f"'{server.url('memory')}'"
+    )
+    programs = (str(Path(sys.executable).parent), str(packaged() / "bin"), os.environ["PATH"])
+    connected = {"PGHOST": str(server.folder), "PGUSER": OWNER, "PGDATABASE": "postgres"}
+    try:
+        ran = subprocess.run(
+            ["bash", "-ec", f"{told}\nsouvenance doctor"],
+            env={"HOME": str(tmp_path), "PATH": os.pathsep.join(programs), **connected},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+        assert ran.returncode == 0, ran.stderr
+        with server.connected("memory") as connection:
+            assert "lines" in server.tables(connection)
+    finally:
+        server.drop("memory")
