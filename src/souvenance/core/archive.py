@@ -145,10 +145,7 @@ def same(one: Membership, other: Membership) -> bool:
 
 def _member(one: Membership) -> r.MembershipRecord:
     return r.MembershipRecord(
-        name=one.held,
-        since=one.since,
-        until=one.until,
-        configuration=_object(one.configuration, one.held),
+        name=one.held, since=one.since, until=one.until, configuration=_object(one.configuration, one.held)
     )
 
 

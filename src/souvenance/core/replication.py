@@ -151,14 +151,7 @@ class _Load(Struct):
 
 
 def ship_some(
-    store: Store,
-    vault: Vault,
-    entropy: Entropy,
-    objects: Objects,
-    *,
-    now: int,
-    each: Each,
-    eager: bool,
+    store: Store, vault: Vault, entropy: Entropy, objects: Objects, *, now: int, each: Each, eager: bool
 ) -> Shipped:
     """Carry some of what waits; `eager` also what others claimed or postponed. Raises: Unavailable."""
     ready, stamp = _EVER if eager else now, entropy.take(STAMP_BYTES).hex()

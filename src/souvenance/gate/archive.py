@@ -32,13 +32,7 @@ from souvenance.domain import names
 from souvenance.domain.archive_records import LineRecord, Record
 from souvenance.domain.content import check_characters, check_text, encode_metadata
 from souvenance.domain.directory import MEMBER, SESSION, Entry, Membership
-from souvenance.domain.line import (
-    CARD,
-    MESSAGE,
-    SUMMARY,
-    TOMBSTONE,
-    shared_fields,
-)
+from souvenance.domain.line import CARD, MESSAGE, SUMMARY, TOMBSTONE, shared_fields
 from souvenance.domain.names import SESSIONS, Compartment, Name, grouped
 from souvenance.domain.policy import Reach
 from souvenance.domain.retention import RetentionRule

@@ -111,13 +111,7 @@ class HostModel(httpx.BaseTransport):
 def _arguments(asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     arguments = {name: asked[name] for name in _PASSED_ON if name in asked}
     shape = {"response_format": asked["response_format"]} if "response_format" in asked else None
-    return {
-        **arguments,
-        "task": TASK,
-        "messages": asked["messages"],
-        "timeout": seconds,
-        "extra_body": shape,
-    }
+    return {**arguments, "task": TASK, "messages": asked["messages"], "timeout": seconds, "extra_body": shape}
 
 
 def _reply(response: Any) -> dict[str, Any]:

@@ -169,7 +169,7 @@ _KNOWN = {
     CLOUD: SignInEndpoints(
         authorize="https://app.honcho.dev/authorize",
         token="https://api.honcho.dev/oauth/token",  # noqa: S106 - where tokens are given, and none
-    ),
+    )
 }
 """Honcho's cloud has no metadata."""
 

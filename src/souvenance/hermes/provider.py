@@ -439,12 +439,7 @@ class Provider:
             self._around.warn(f"the host's own files are not taken over: {error}")
 
     def on_memory_write(
-        self,
-        action: str,
-        target: str,
-        content: str,
-        metadata: Mapping[str, Any] | None = None,
-        **more: Any,
+        self, action: str, target: str, content: str, metadata: Mapping[str, Any] | None = None, **more: Any
     ) -> None:
         scope = self._scope_now(str((metadata or {}).get("session_id") or ""))
         if scope is None or scope.namespaces.write is None:

@@ -259,8 +259,7 @@ class Recall(Struct):
 
     def _ask(self, message: str, number: int, *, warm: bool) -> None:
         asked = self.runtime.ask(
-            self.scope,
-            lambda memory: supplement(memory.ask, self.configuration, message, warm),
+            self.scope, lambda memory: supplement(memory.ask, self.configuration, message, warm)
         )
         if asked is not None:
             self.live.supplement = Supplement(number, asked)

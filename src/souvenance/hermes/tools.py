@@ -124,13 +124,7 @@ def _parameters(what: str, kind: type[_OfPeer]) -> dict[str, Any]:
     return {"type": "object", "properties": schema["properties"], "required": schema.get("required", [])}
 
 
-def handle(
-    memory: GatedMemory,
-    configuration: Configuration,
-    name: str,
-    args: object,
-    now: datetime,
-) -> str:
+def handle(memory: GatedMemory, configuration: Configuration, name: str, args: object, now: datetime) -> str:
     """What a tool answers, as JSON.
 
     Raises: SouvenanceError; `refused` turns it into an answer for the model.

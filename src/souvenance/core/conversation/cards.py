@@ -284,11 +284,7 @@ def latest_first(
 
 
 def _outdating(
-    ctx: RequestContext,
-    owner: str,
-    found: Collection[str],
-    terms: Collection[str],
-    test: Test,
+    ctx: RequestContext, owner: str, found: Collection[str], terms: Collection[str], test: Test
 ) -> Iterator[tuple[SealedLine, SealedLine]]:
     """Those of the found messages that are outdated, each with the message that says what is so now."""
     by_namespace = _stated_by(ctx, owner, found)

@@ -17,14 +17,7 @@ from msgspec.structs import replace
 from souvenance.core.conversation import directory, search
 from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.conclusions import (
-    View,
-    Whose,
-    nearest,
-    newest_views,
-    query_views,
-    written,
-)
+from souvenance.core.conversation.conclusions import View, Whose, nearest, newest_views, query_views, written
 from souvenance.core.conversation.messages import StoredMessage
 from souvenance.core.request_context import QUOTES, RequestContext, said_at
 from souvenance.domain import representation, trust
@@ -412,10 +405,7 @@ def _evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> E
     ]
     messages = [
         ReadMessage(
-            one.line.id,
-            one.line.session or "",
-            one.line.compartment.owner,
-            to_datetime(said_at(one.line)),
+            one.line.id, one.line.session or "", one.line.compartment.owner, to_datetime(said_at(one.line))
         )
         for one in found.messages
     ]

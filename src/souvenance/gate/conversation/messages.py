@@ -414,10 +414,7 @@ def _change(call: AuthorisedRequest, request: ChangeMessage) -> Outcome:
 
 def _delete(call: AuthorisedRequest, request: DeleteMessage) -> Outcome:
     changes = erase.erase_message(
-        call.ctx,
-        request.session_id,
-        request.message_id,
-        with_empty_session=request.with_empty_session,
+        call.ctx, request.session_id, request.message_id, with_empty_session=request.with_empty_session
     )
     return r.erased(call, changes, r.Done())
 

@@ -142,11 +142,7 @@ def names_read(ctx: RequestContext, *entries: Entry) -> Trace:
     return reading(sorted(namespaces) or everywhere(ctx))
 
 
-_FIELDS = {
-    "id": Field(Column.TEXT),
-    "created_at": Field(Column.TIME),
-    "metadata": Field(Column.METADATA),
-}
+_FIELDS = {"id": Field(Column.TEXT), "created_at": Field(Column.TIME), "metadata": Field(Column.METADATA)}
 _IN_WORKSPACE = {**_FIELDS, "workspace_id": Field(Column.TEXT)}
 _FIELDS_OF = {
     WORKSPACE: _FIELDS,

@@ -63,11 +63,7 @@ def profile_at(home: Path) -> Profile:
 
 
 def find_installation(
-    environment: Mapping[str, str],
-    home: str | None = None,
-    profile: str | None = None,
-    *,
-    new: bool = False,
+    environment: Mapping[str, str], home: str | None = None, profile: str | None = None, *, new: bool = False
 ) -> HermesInstallation:
     """The installation that the arguments, else the environment, else Hermes' own default place name.
 

@@ -18,13 +18,7 @@ from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, Mod
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.setup.console import (
-    SECRETS,
-    address,
-    masked,
-    plain,
-    shown,
-)
+from souvenance.hermes.setup.console import SECRETS, address, masked, plain, shown
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation, provider_in
 from souvenance.ports.write_queue import WriteQueueStatus
