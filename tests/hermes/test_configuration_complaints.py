@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from souvenance.agents.conversation_scope import Flags, Observation
-from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.configuration import Complaint
 
 OFF = "memory is off until it is corrected"
@@ -259,6 +259,15 @@ def test_a_complaint_about_a_file_names_the_file_alone():
     assert str(Complaint(Path("/a/b"), "", "is wrong")) == "/a/b: is wrong."
 
 
+def shared(folder, document):
+    """The home of a profile without a file, beside what other programs share."""
+    file = folder / ".honcho/config.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(document), "utf-8")
+    file.chmod(0o600)
+    return folder / ".hermes"
+
+
 class TestAKeyWithoutAnAddress:
     def test_in_the_environment_sends_nothing_anywhere_and_is_told(self, tmp_path):
         configured(tmp_path, {})
@@ -289,6 +298,31 @@ class TestAKeyWithoutAnAddress:
     def test_in_the_file_is_honcho_s_cloud_as_honcho_s_plugin_means_it(self, tmp_path):
         configured(tmp_path, {"apiKey": "meant"})
         assert read_configuration(tmp_path, {})[0].url == "https://api.honcho.dev"
+
+    def test_in_a_file_that_other_programs_share_is_theirs(self, tmp_path):
+        home = shared(tmp_path, {"apiKey": "left-over"})
+        configuration, [complaint] = read_configuration(home, {"HOME": str(tmp_path)})
+        assert (configuration.url, configuration.api_key, configuration.enabled) == (None, None, True)
+        file = tmp_path / ".honcho/config.json"
+        assert str(complaint).startswith(f"{file}: apiKey is not used: nothing says which server it is for")
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"apiKey": "meant", "environment": "production"},
+            {"apiKey": "meant", "hosts": {"hermes": {"environment": "production"}}},
+            {"hosts": {"hermes": {"apiKey": "meant"}}},
+        ],
+    )
+    def test_in_a_shared_file_is_used_where_it_names_the_server_or_hermes(self, tmp_path, document):
+        home = shared(tmp_path, document)
+        configuration, complaints = read_configuration(home, {"HOME": str(tmp_path)})
+        assert (configuration.url, complaints) == ("https://api.honcho.dev", [])
+
+    def test_is_not_taken_for_ours_when_another_setting_is_written(self, tmp_path):
+        home, environment = shared(tmp_path, {"apiKey": "left-over"}), {"HOME": str(tmp_path)}
+        write_setting(home, "hermes", {"contextTokens": 9}, environment=environment)
+        assert read_configuration(home, environment)[0].url is None
 
     def test_is_no_longer_told_once_the_file_says_that_there_is_none(self, told):
         assert told({"apiKey": ""}, HONCHO_API_KEY="left-over") == []

@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 import yaml
@@ -98,6 +99,16 @@ def run(home, environment):
         return read_configuration(home, {**environment, **more})[0]
 
     return run
+
+
+@pytest.fixture
+def shared_key(environment):
+    """A file that other programs share, with a key of which nobody said what it is for."""
+    file = Path(environment["HOME"], ".honcho/config.json")
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"apiKey": KEY}))
+    file.chmod(0o600)
+    return file
 
 
 def written(home):
@@ -317,6 +328,25 @@ class TestTheConnection:
         assert "HONCHO_API_KEY is not used" in person.told
         assert configured.url is None
         assert run(Nobody(), WizardAnswers(connection="cloud"), **LIES_ABOUT).api_key == KEY
+
+    @pytest.mark.parametrize("asked", [Person, Nobody])
+    def test_a_key_of_the_file_that_programs_share_decides_nothing_either(self, run, shared_key, asked):
+        assert run(person := asked()).url is None
+        assert f"{shared_key}: apiKey is not used" in person.told
+        run(again := asked())
+        assert "apiKey" not in again.told, "the file that counts now is the profile's own"
+
+    def test_a_key_of_that_file_is_taken_if_somebody_says_so(self, run, shared_key):
+        configured = run(person := Person("Answer=3"))
+        assert (configured.url, configured.api_key) == (CLOUD, KEY)
+        assert KEY not in person.told
+
+    @pytest.mark.parametrize("more", [{}, LIES_ABOUT], ids=["in a file", "in the environment"])
+    def test_a_key_that_lies_about_is_not_sent_to_another_server(self, run, request, more):
+        if not more:
+            request.getfixturevalue("shared_key")
+        configured = run(Person("Answer=2; URL=https://memory.example.com"), **more)
+        assert (configured.url, configured.api_key) == ("https://memory.example.com", None)
 
     def test_whether_a_server_answers_is_told_at_the_end(self, run):
         def silent(configuration, environment):

@@ -2,8 +2,7 @@
 rest; which file counts, and how it is changed.
 
 A wrong value of a setting that decides where memory goes turns memory off: nothing may stand in for what
-was meant, since it could be somebody else's memory. Any other wrong value gets a complaint, and its default
-is used.
+was meant, since it could be somebody else's memory. Of any other, the default is used, with a complaint.
 """
 
 from __future__ import annotations
@@ -250,13 +249,12 @@ class _DocumentReader:
     def _withhold_key(
         self, values: dict[str, Any], found: dict[str, _Stated], levels: tuple[_Level, ...]
     ) -> None:
-        """No server gets a key that may be meant for another one, and no key decides where memory goes."""
+        """No server gets another one's key, and no key that lies about decides where memory goes."""
         key, addressed = found.get("apiKey"), any(map(values.get, ("base_url", "environment", "oauth")))
         if key is None or not values.get("api_key"):
             return
-        if key.level is levels[-1] and not addressed:
-            wrong = "is not used: nothing says which server it is for, so memory stays on this machine"
-            hint = "Choose: souvenance hermes setup --cloud, or souvenance hermes setup --embedded"
+        if not addressed and (key.level is levels[-1] or (self._document.shared and key.level is levels[1])):
+            wrong, hint = c.UNUSED_KEY
         elif key.level is not levels[0] and c.is_near(values.get("base_url")):
             wrong = "is not sent to a baseUrl on this machine or its network"
             hint = f"If it is meant for that server, move it to {levels[0].path}apiKey."
@@ -359,8 +357,7 @@ def read_configuration(
         off = c.Configuration(home=home, host=host, file=path, enabled=False, **_named_after(host, home))
         return off, [c.Complaint(path, "", f"{reason}; {c.OFF}")]
     configuration, complaints = interpret(document, home, profile, environment)
-    own = home / _HONCHO
-    if path and path.name == FILE and path.parent != home and os.path.lexists(own):
+    if path and path.name == FILE and path.parent != home and os.path.lexists(own := home / _HONCHO):
         complaints.append(c.Complaint(path, "", f"comes before {own}, which is not read"))
     return configuration, complaints
 
@@ -464,6 +461,9 @@ def write_setting(
             _leave_out_sign_ins(values)
         mixed = _mixed_up(values, home, host)
         _change(values, host, wanted, root=root)
+        of_host = {**environment, HOST_VARIABLE: host}
+        if shared and not interpret(Document(path, values, shared=True), home, "", of_host)[0].api_key:
+            values.pop("apiKey", None)  # In a file of our own it would no longer lie about.
         for complaint in _mixed_up(values, home, host) - mixed:
             raise Misconfigured(f"{complaint.key} {complaint.wrong}", hint=complaint.hint)
         target = path if path and path.name == FILE else home / FILE

@@ -55,14 +55,17 @@ PEER_NAME = pattern(r"[a-zA-Z0-9_-]{1,512}\Z")
 NAME_WORDS = "1 to 512 of a-z, A-Z, 0-9, '_' and '-'"
 
 OFF = "memory is off until it is corrected"
+UNUSED_KEY = (
+    "is not used: nothing says which server it is for, so memory stays on this machine",
+    "Choose: souvenance hermes setup --cloud, or souvenance hermes setup --embedded",
+)
 
 _MUCH = 1_000_000_000
 _VISIBLE = pattern(r"[\x21-\x7e]*\Z")
 _VERSION = pattern(r"/v[0-9]+/*\Z")
 _Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f\ud800-\udfff]*\Z", description="a string of one line")]
 _Secret = Annotated[
-    str,
-    Meta(pattern=r"^[\x21-\x7e]*\Z", description="a string of visible ASCII characters without spaces"),
+    str, Meta(pattern=r"^[\x21-\x7e]*\Z", description="a string of visible ASCII characters without spaces")
 ]
 _Name = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9_-]{1,512}\Z", description=NAME_WORDS)]
 _Seconds = Annotated[float, Meta(ge=0, le=3600, description="seconds, at least 0 and at most 3600")]
@@ -286,8 +289,8 @@ class Configuration:
         None,
         "The key for the server: without baseUrl, for Honcho's cloud. To a baseUrl on this "
         "machine or its network a key is sent only if it stands in the host's block. A key in the "
-        "environment alone is not used: memory stays on this machine until baseUrl or environment says "
-        "where the key belongs.",
+        "environment alone, or at the root of ~/.honcho/config.json, is not used: memory stays on this "
+        "machine until baseUrl or environment says where the key belongs.",
         default_text="none",
         variable="HONCHO_API_KEY",
         secret=True,
@@ -346,9 +349,7 @@ class Configuration:
         begins="People",
     )
     ai_peer: _Name = setting(
-        MISSING,
-        "The peer of the agent, which must not be a person's.",
-        default_text="the host's key",
+        MISSING, "The peer of the agent, which must not be a person's.", default_text="the host's key"
     )
     pin_user_peer: bool = setting(
         False,
@@ -393,8 +394,7 @@ class Configuration:
 
     save_messages: bool = setting(True, "Whether what is said is kept.", begins="Writing")
     group_chats: bool = setting(
-        True,
-        "Whether chats of several people have memory. Off, nothing is saved or recalled there.",
+        True, "Whether chats of several people have memory. Off, nothing is saved or recalled there."
     )
     message_max_chars: Annotated[int, Meta(ge=20, le=_MUCH, description="a whole number, at least 20")] = (
         setting(25_000, "How long a message may be. A longer one is written in pieces.")
@@ -421,25 +421,21 @@ class Configuration:
     )
 
     dialectic_max_chars: _Limit = setting(
-        600,
-        "How many characters of an answer are shown to a model that did not ask.",
-        begins="Budgets",
+        600, "How many characters of an answer are shown to a model that did not ask.", begins="Budgets"
     )
     dialectic_max_input_chars: _Count = setting(
         10_000, "How many characters a question may have; the rest is cut off."
     )
     # The default is under a tenth of what the host's own prompt and tools take.
     context_tokens: _Limit = setting(
-        1200,
-        "How many tokens of memory are shown in one turn, at four characters each.",
+        1200, "How many tokens of memory are shown in one turn, at four characters each."
     )
 
     dialectic_cadence: _Count = setting(
         1, "Every how many turns a question about the user is put to memory.", begins="Pace"
     )
     injection_frequency: Literal["every-turn", "first-turn"] = setting(
-        "every-turn",
-        "Whether memory is shown in every turn or in the first alone.",
+        "every-turn", "Whether memory is shown in every turn or in the first alone."
     )
     recall_wait: _Seconds | None = setting(
         None,
@@ -459,8 +455,7 @@ class Configuration:
         40, "How often Hermes' model is asked in a day, in UTC, at most."
     )
     host_model_tokens_per_day: _AnyCount = setting(
-        100_000,
-        "How many tokens that may cost in a day, prompts and replies together.",
+        100_000, "How many tokens that may cost in a day, prompts and replies together."
     )
 
     @property

@@ -16,7 +16,6 @@ from msgspec import Struct, to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
-    KEY_VARIABLE,
     hold_to_be_readable,
     old_spellings,
     read_configuration,
@@ -26,6 +25,7 @@ from souvenance.hermes.config_files import (
 from souvenance.hermes.configuration import (
     CLOUD,
     TOKENS_PER_CONVERSATION,
+    UNUSED_KEY,
     Complaint,
     Configuration,
     peer_name,
@@ -176,7 +176,7 @@ def set_up(
         console.say(f"warning: {complaint}")
     if not console.interactive:
         console.say("No questions asked. Options you leave out keep their values.")
-    unused = any(one.key == KEY_VARIABLE for one in complaints)
+    unused = next((one.key for one in complaints if one.wrong == UNUSED_KEY[0]), "")
     wizard = _Wizard(profile, console, environment, given or WizardAnswers(), sign_in, before, unused)
     try:
         wanted = wizard.wanted()
@@ -251,8 +251,8 @@ class _Wizard:
     sign_in: SignIn | None
     now: Configuration
     """What is configured; read again after a sign-in."""
-    unused_key: bool
-    """Whether the environment has a key that is not used, and may be meant for the cloud."""
+    unused_key: str
+    """The name of a key that lies about, is not used, and may be meant for the cloud; or nothing."""
 
     def wanted(self) -> dict[str, Any]:
         given = self.given
@@ -355,9 +355,10 @@ class _Wizard:
                 return True
 
     def _api_key(self, url: str, *, known: bool) -> dict[str, str | None]:
-        """The key to send; nothing to keep the present one, or to use the one in the environment."""
+        """The key to send; nothing to keep the present one, or to use the one that lies about."""
         console, needed, unused = self.console, url == CLOUD, self.unused_key and url == CLOUD
-        none: dict[str, str | None] = {} if known or unused else {"apiKey": None, "oauth": None}
+        none: dict[str, str | None] = {"apiKey": "" if self.unused_key else None, "oauth": None}
+        none = {} if known or unused else none
         if self.given.api_key is not None:
             return {"apiKey": self.given.api_key, "oauth": None}
         if not console.interactive:
@@ -365,7 +366,7 @@ class _Wizard:
                 hint = "Give --api-key-file or --api-key-env."
                 raise InvalidInput("Honcho's cloud needs a key", hint=hint)
             return none
-        enter = f"Enter takes {KEY_VARIABLE}" if unused else "Enter keeps the present one"
+        enter = f"Enter takes {unused}" if unused else "Enter keeps the present one"
         if none:
             enter = "needed" if needed else "Enter for none"
 
