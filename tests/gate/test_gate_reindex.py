@@ -301,11 +301,12 @@ class Moody(ReferenceEmbedder):
 def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
     embedder = Moody()
     world = make(embedder=embedder)
-    cap = world.issue()
+    cap, wide = world.issue(), world.operator()
     world.put(cap, "hotel in Chengdu")
     tidy(world)
     told = world.call(o.STATUS, cap, m.Nothing())
-    assert (told.waiting, told.embedder_trouble) == (1, "unavailable: it is asleep")
+    assert (told.waiting, told.embedder_trouble) == (1, "it can't be asked for now")
+    assert world.call(o.STATUS, wide, m.Nothing()).embedder_trouble == "unavailable: it is asleep"
     assert world.gate.thinking() == {"embedder": "resting"}
     assert begin(world, begin=False).trouble == "unavailable: it is asleep"
     embedder.failing = False

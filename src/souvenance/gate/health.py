@@ -16,6 +16,8 @@ from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, dec
 from souvenance.ports.store import Transaction, ViewQuery
 
 _MOST_COUNTED = 2000
+_RESTS = "it can't be asked for now"
+"""All that a narrow token is told of what is wrong: why tells of what others do."""
 
 
 class Health(m.Answer, frozen=True):
@@ -112,7 +114,7 @@ def status(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
         renewing=sum(renewal.owed(*one) for one in places),
-        embedder_trouble=meaning.trouble,
+        embedder_trouble=meaning.trouble if everything or not meaning.trouble else _RESTS,
         vectors=_vectors(ctx),
         conclusions=_conclusions(authorised),
         unfinished_imports=len(unfinished(ctx)) if everything else None,
@@ -142,7 +144,7 @@ def _model_status(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
         dict(standing.tasks),
         budget_left(standing.allowance, standing.spent) if whole else None,
         budget_left(standing.allowance_here, standing.spent_here) if whole else None,
-        standing.trouble,
+        standing.trouble if whole else _RESTS if standing.rests else "",
     )
 
 

@@ -191,6 +191,8 @@ class ModelState(Struct, frozen=True):
     """Why the model is not asked for now, or why what it said last was of no use; nothing if all is well."""
     price: str = ""
     """What a million tokens cost, as it was set."""
+    rests: bool = False
+    """Whether the workspace can't have the model asked now, whatever others had it asked."""
 
 
 class Model(Protocol):

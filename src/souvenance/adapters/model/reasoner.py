@@ -142,7 +142,7 @@ class ModelReasoner:
             trouble = f"the {lacking} are spent" if lacking else ""
         except ModelBudgetSpent as error:
             trouble = error.detail
-        resting = (one.trouble for one in dict.fromkeys(self._endpoints.values()))
+        trouble = trouble or next(filter(None, (one.trouble for one in self._endpoints.values())), "")
         with self._lock:
             failing = "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
         return ModelState(
@@ -152,8 +152,9 @@ class ModelReasoner:
             self._budget.whole,
             here,
             self._budget.each,
-            trouble or next(filter(None, resting), "") or failing,
+            trouble or failing,
             self._budget.price,
+            rests=bool(trouble),
         )
 
     def note(self, task: str, error: ModelUnavailable) -> None:
