@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 import openai
 import pytest
 
 from chat.stage import MODEL, a_stage
+from surfaces.door import souvenance
 
 PILLS = "I take sertraline pills every morning."
 QUESTION = "Which pills do I take every morning?"
@@ -84,3 +88,21 @@ def test_a_header_and_a_field_that_differ_are_refused(stage):
 def test_the_answer_says_what_memory_did(stage, ops, told):
     with client(stage, stage.mint("anna", ops=ops)) as anna:
         assert ask(anna, PILLS) == told
+
+
+@pytest.mark.parametrize(
+    ("ops", "lacks"),
+    [(("chat", "get"), "'put'"), (("chat", "put"), "'get'"), (("chat",), "'get' and 'put'")],
+)
+def test_what_a_token_lacks_is_named_once_with_the_command_that_mints_the_right_one(
+    stage, home, caplog, ops, lacks
+):
+    with client(stage, stage.mint("anna", ops=ops)) as anna:
+        for _ in range(3):
+            ask(anna, PILLS)
+    [said] = [one.getMessage() for one in caplog.records if "does not grant" in one.getMessage()]
+    assert f"does not grant {lacks}. " in said
+    line = re.search(r"souvenance (cap mint .*) \(", said)[1]
+    minted = souvenance(*shlex.split(line), home=home).out.strip()
+    with client(stage, minted) as anna:
+        assert ask(anna, PILLS) == "read-write"

@@ -1,5 +1,6 @@
 import json
 import re
+import shlex
 import stat
 from datetime import UTC, datetime
 
@@ -49,6 +50,17 @@ def test_a_time_to_live_may_have_a_unit(command, span, seconds):
     ).json()
     [claims], _ = capability.read_unverified(told["cap"])
     assert (claims.exp - claims.iat, claims.exp, claims.jti) == (seconds, told["exp"], told["jti"])
+
+
+def test_a_token_that_may_not_ask_for_the_status_is_told_how_to_mint_one_that_may(command):
+    token = mint(command, "--peers", "*", ops="get", sub="an actor")
+    told = command("--cap", token, "status", exit_code=None).err
+    assert told.startswith("cap_op_mismatch: the cap does not grant 'list'\n")
+    line = re.search(r"souvenance (cap mint .*)", told)[1]
+    minted = command(*shlex.split(line)).out.strip()
+    assert "owner an actor" in command("--cap", minted, "status").out
+    [claims], _ = capability.read_unverified(minted)
+    assert (claims.ops, claims.peers, claims.namespaces_allowed) == (("get", "list"), ("*",), ("travel",))
 
 
 def test_show_prints_what_a_cap_says_and_asks_nobody(command, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from hashlib import sha256
+from shlex import quote
 from typing import Annotated, NamedTuple, TypeVar
 
 from msgspec import Meta
@@ -49,6 +50,12 @@ class Compartment(NamedTuple):
     workspace: str
     owner: str
     namespace: str
+
+
+def mint_command(**said: Iterable[str]) -> str:
+    """The command that mints a token; `said` has the values of its options by their names."""
+    given = {option: quote(",".join(dict.fromkeys(values))) for option, values in said.items() if values}
+    return f"souvenance cap mint {' '.join(f'--{option} {one}' for option, one in given.items())} --ttl 90d"
 
 
 def grouped(pairs: Iterable[tuple[_Key, _One]]) -> dict[_Key, list[_One]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from souvenance.agents.conversation_scope import Agent, Namespaces
-from souvenance.domain.names import ALL, COMMON_NAMESPACE
+from souvenance.domain.names import ALL, COMMON_NAMESPACE, mint_command
 
 if TYPE_CHECKING:
     from souvenance.domain.capability import Claims
@@ -104,9 +104,6 @@ def token_of(key: str | None) -> Token | None:
 
 def minting(person: str | None, ai: str, workspace: str, namespaces: Namespaces) -> str:
     """The command that mints the narrowest token with which nothing is missing."""
-    opened = (
-        ",".join(dict.fromkeys((*namespaces.read, *filter(None, (namespaces.write,))))) or COMMON_NAMESPACE
-    )
-    who = f"--sub {person} --peers {ai}" if person else f"--sub {ai} --peers '*'"
-    what = f"--ops {','.join(NEEDED)} --namespaces {opened} --ttl 90d"
-    return f"souvenance cap mint {who} --wid {workspace} {what}"
+    opened = (*namespaces.read, *filter(None, (namespaces.write,))) or (COMMON_NAMESPACE,)
+    sub, peers = (person, ai) if person else (ai, ALL)
+    return mint_command(sub=[sub], peers=[peers], wid=[workspace], ops=NEEDED, namespaces=opened)

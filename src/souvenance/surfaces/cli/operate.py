@@ -11,8 +11,10 @@ import click
 from click.shell_completion import get_completion_class
 
 from souvenance.config import Settings
+from souvenance.domain import capability
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
-from souvenance.errors import SouvenanceError, Unauthenticated
+from souvenance.domain.names import mint_command
+from souvenance.errors import CapOpMismatch, SouvenanceError, Unauthenticated
 from souvenance.extras import importing
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -124,7 +126,13 @@ class _ServedFiles:
 @pass_shell
 def status(shell: Shell) -> None:
     """Show what is stored, where and for whom."""
-    answer = shell.call(o.STATUS, m.Nothing())
+    try:
+        answer = shell.call(o.STATUS, m.Nothing())
+    except CapOpMismatch as error:
+        said = capability.read_unverified(shell.token())[0][-1]
+        names = {"sub": [said.sub], "peers": said.peers, "via": said.via, "wid": [said.wid]}
+        line = mint_command(**names, ops=(*said.ops, "list"), namespaces=said.namespaces_allowed)
+        raise CapOpMismatch(error.detail, hint=f"For a token that may ask, mint: {line}") from error
 
     def rows() -> Iterator[str]:
         where = shell.settings.url or shell.settings.where

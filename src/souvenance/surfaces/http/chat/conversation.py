@@ -17,12 +17,14 @@ from souvenance.agents.gated_memory import GatedMemory, members_of
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import CONTINUED, chunks, clean
 from souvenance.domain.line import MESSAGE
+from souvenance.domain.names import mint_command
 from souvenance.domain.trust import is_carried
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError
 from souvenance.gate.conversation.context import CONTEXT, SessionContext, SessionContextAnswer
 from souvenance.gate.conversation.messages import ADD_MESSAGES, MOST_MESSAGE_CHARS, AddMessages, NewMessage
 from souvenance.gate.gate import Gate
+from souvenance.gate.messages import WhoAmIAnswer
 from souvenance.surfaces.http.chat.answers import HeardAnswer
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens
 from souvenance.surfaces.http.chat.request_rewriting import Talk
@@ -151,6 +153,21 @@ class MemoryWarnings:
             f"cap {cap} speaks for many, and a request names nobody: no memory is read or written."
             " Send X-Hermes-User-Id or the field user (this is said once for each cap)"
         )
+
+    def lacking(self, cap: str, grant: WhoAmIAnswer, namespace: str) -> None:
+        """A cap was used that does not let memory be both read and written."""
+        missing = [op for op in ("get", "put") if op not in grant.ops]
+        line = mint_command(
+            sub=[grant.sub],
+            peers=grant.peers,
+            via=grant.via,
+            sessions=grant.sessions or (),
+            wid=[grant.wid],
+            ops=[*grant.ops, *missing],
+            namespaces=grant.namespaces_allowed or [namespace],
+        )
+        wrong = f"does not grant {' and '.join(map(repr, missing))}" if missing else "opens no namespace"
+        self._warn_once(f"cap {cap} {wrong}. For memory that is read and written, mint: {line} (said once)")
 
 
 class TurnQueue:

@@ -229,7 +229,11 @@ class ChatDoor:
             self._warnings.nobody_named(self._gate.recognised(caller.token))
             return None
         scope = identity.scope_of(self._settings, caller.grant, claim, speaker)
-        return ChatConversation(self._gate, self._tokens, caller, scope, self._settings)
+        conversation = ChatConversation(self._gate, self._tokens, caller, scope, self._settings)
+        if not (conversation.reads and conversation.writes):
+            cap = self._gate.recognised(caller.token)
+            self._warnings.lacking(cap, caller.grant, self._settings.namespace)
+        return conversation
 
     async def _recalled(
         self, conversation: ChatConversation, talk: Talk, *, continuing: bool
