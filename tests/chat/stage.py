@@ -80,16 +80,18 @@ class Stage:
 
     def lines(self, workspace: str | None = None) -> list[tuple[str, str, str]]:
         """Everything that was ever said in the workspace: session, peer and text, in order."""
+        return [(one.session_id, one.peer_id, one.content) for one in self.messages(workspace)]
+
+    def messages(self, workspace: str | None = None) -> list[Any]:
         workspace = workspace or self.workspace
         owner = Credentials(self.installation.owner_cap)
         sessions = self.installation.gate.call(
             LIST_SESSIONS, owner, ListSessions(workspace_id=workspace, size=100)
         )
-        found: list[tuple[str, str, str]] = []
+        found: list[Any] = []
         for one in sessions.items:
             asked = ListMessages(workspace_id=workspace, session_id=one.id, size=100)
-            page = self.installation.gate.call(LIST_MESSAGES, owner, asked)
-            found += [(one.id, message.peer_id, message.content) for message in page.items]
+            found += self.installation.gate.call(LIST_MESSAGES, owner, asked).items
         return found
 
     def texts(self, count: int, workspace: str | None = None) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import httpx
 import openai
 import pytest
 
@@ -13,7 +14,9 @@ from souvenance.domain.upstream import Upstream, asking
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.chat.upstreams import passed_on
 
+IDS = "x-souvenance-recalled-ids"
 VECTORS = Sends(b'{"object":"list","data":[{"index":0,"embedding":[0.5,-1]}],"model":"m"}')
 
 
@@ -171,8 +174,24 @@ def test_an_answer_says_how_many_memories_were_recalled(stage, front):
     assert other.headers["x-souvenance-recalled"] == "0"
 
 
+def test_an_answer_names_the_messages_that_were_recalled_to_whom_they_may_be_told(stage, front):
+    first = stage.say(front, "I am allergic to plums.", user="ann")
+    assert IDS not in first.headers
+    stage.say(front, "The ferry leaves at six.", user="ann")
+    stage.texts(4)
+    second = stage.say(front, "Am I allergic to plums or to pears?", user="ann")
+    said = {one.id: (one.peer_id, one.content) for one in stage.messages()}
+    named = [said[id] for id in second.headers[IDS].split(",")]
+    assert ("ann", "I am allergic to plums.") in named
+    assert all(text in stage.heard() for _, text in named)
+    assert IDS not in stage.say(front, "Am I allergic to plums or to pears?", user="bob").headers
+    writer = stage.front(ops=("chat", "put"))
+    assert IDS not in stage.say(writer, "Am I allergic to plums or to pears?", user="ann").headers
+
+
 def test_an_endpoint_can_t_say_what_was_recalled(stage, front):
     stage.model.plays(Sends(b"{}"))
     stage = replace(stage)
     answer = stage.client(front).post("/embeddings", json={"model": "m", "input": "x"})
     assert "x-souvenance-recalled" not in answer.headers
+    assert passed_on(httpx.Headers({IDS: "x", "x-request-id": "7"})) == {"x-request-id": "7"}

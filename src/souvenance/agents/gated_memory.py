@@ -491,13 +491,14 @@ def _timed(
 ) -> list[RecalledPassage]:
     """The quoted messages, each at the very time of one that was found and is quoted with it, if one was.
 
-    These are taken from what was found.
+    Those that were found are taken from there, with their ids.
     """
+    pairs = [(one, found.pop((one.session, one.text.strip()), one)) for one in quoted]
     times: dict[str, datetime] = {}
-    for one in quoted:
-        if same := found.pop((one.session, one.text.strip()), None):
+    for one, same in pairs:
+        if same is not one:
             times.setdefault(one.beside, same.said_at)
-    return [replace(one, said_at=times.get(one.beside, one.said_at)) for one in quoted]
+    return [replace(one, id=same.id, said_at=times.get(one.beside, one.said_at)) for one, same in pairs]
 
 
 def _quoted(passages: Iterable[representation.QuotedPassage]) -> Iterator[RecalledPassage]:

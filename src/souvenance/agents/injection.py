@@ -59,7 +59,11 @@ def base(known: Known, message: str, now: datetime, *, tokens: int, before: str 
     The passages should be of other sessions, or of turns that the host no longer shows. `before` is what was
     injected earlier and is still before the model: none of it is repeated.
     """
-    found = sections(known, message, now, tokens=tokens, before=before)
+    return written(sections(known, message, now, tokens=tokens, before=before), now)
+
+
+def written(found: list[tuple[str, list[Remark]]], now: datetime) -> str:
+    """The first layer, of its sections."""
     shown = ["\n".join((heading, *(f"- {one}" for one in told))) for heading, told in found]
     return "\n\n".join((f"{_INTRO} Looked up on {now.date()}.", *shown)) if shown else ""
 
@@ -146,7 +150,7 @@ def _said(
             peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
             carried = "" if trust == Trust.SAID else "quoted by "
             origin = f"{carried}{peer or 'somebody'} in {session or 'a session'}"
-            yield Remark(part, str(day(passage.said_at, now)), origin)
+            yield Remark(part, str(day(passage.said_at, now)), origin, passage.id)
 
 
 def _fitting(found: Iterable[Remark], told: AlreadyTold, room: int, before: str) -> list[Remark]:

@@ -42,6 +42,8 @@ class Remark(Struct, frozen=True):
     text: str
     day: str = ""
     origin: str = ""
+    id: str = ""
+    """Of the message that it is, if it is one."""
 
     def __str__(self) -> str:
         return self._label + self.text
@@ -52,7 +54,7 @@ class Remark(Struct, frozen=True):
         text = cut(self.text, min(room, MOST_OF_A_REMARK))
         if not text or (room < _LEAST and text != self.text):
             return None
-        return self if text == self.text else Remark(text, self.day, self.origin)
+        return self if text == self.text else Remark(text, self.day, self.origin, self.id)
 
     @property
     def _label(self) -> str:

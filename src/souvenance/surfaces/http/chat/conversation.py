@@ -40,6 +40,8 @@ class RecalledForTurn(Struct, frozen=True):
     background: str = ""
     count: int = 0
     """How many memories are in it, apart from what was said in the conversation so far."""
+    ids: tuple[str, ...] = ()
+    """Of the messages among them that were searched for: a few."""
     failed: bool = False
     """Whether there may be more that memory could not give."""
 
@@ -84,8 +86,11 @@ class ChatConversation:
         memory = GatedMemory(self._gate, self.scope, self._tokens, capped=True, together=self._gate.call_all)
         tokens = self._settings.context_tokens
         known = memory.known(message, shown=shown, room=injection.passage_room(tokens))
-        background = injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
-        return RecalledForTurn(injection.continued(background, said), injection.count(background))
+        now = datetime.now().astimezone()
+        found = injection.sections(known, message, now, tokens=tokens)
+        background = injection.written(found, now)
+        ids = tuple(one.id for _, remarks in found for one in remarks if one.id)
+        return RecalledForTurn(injection.continued(background, said), injection.count(background), ids)
 
     def _transcript(self) -> list[tuple[str, str]]:
         scope = self.scope

@@ -86,6 +86,7 @@ PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{mod
 
 _STREAM = "text/event-stream"
 _MEMORY, _RECALLED = "x-souvenance-memory", "x-souvenance-recalled"
+_IDS = "x-souvenance-recalled-ids"
 _BY_RIGHTS = {
     (True, True): "read-write",
     (True, False): "read-only",
@@ -216,6 +217,7 @@ class ChatDoor:
             **claim.echoed,
             _MEMORY: _what_memory_did(caller, conversation, recalled),
             _RECALLED: str(recalled.count),
+            **({_IDS: ",".join(recalled.ids)} if recalled.ids else {}),
         }
         return await self._passed_on(answer, said, talk, conversation)
 

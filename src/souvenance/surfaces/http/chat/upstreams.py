@@ -35,6 +35,7 @@ _BETWEEN_US = """
     connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade
     content-encoding content-length set-cookie server date alt-svc strict-transport-security
     x-hermes-user-id x-hermes-session-key x-hermes-session-id x-souvenance-memory x-souvenance-recalled
+    x-souvenance-recalled-ids
 """
 _KEPT_BACK = frozenset(_BETWEEN_US.split())
 """Headers of an endpoint that are about its connection to us."""
