@@ -1,12 +1,12 @@
-"""Servers that start cold: work pending, a question at once, no compiled modules, and a machine that is busy.
+"""Servers, workers and hosts that start cold: work pending, no compiled modules, and a machine that is busy.
 
     nice python bench/cold_start.py [--processes 200] [--at-once 4] [--busy 2] [--minutes 60]
 
-Each process serves a copy of one data folder with lines that have no vectors, and is asked a question by
-meaning the moment it listens, four times at once. It has a cache of compiled modules of its own, which is
-empty, so that importing takes long. Meanwhile other processes keep the cores busy. It fails if a process
-answers with anything but 200, dies, or reports a failed import. After the given minutes no other is started,
-and the report says how many there were.
+Each process opens a copy of one data folder with lines that have no vectors, and has a cache of compiled
+modules of its own, which is empty, so that importing takes long. Meanwhile other processes keep the cores
+busy. By turns it is a server, asked a question by meaning four times at once the moment it listens; a worker,
+which makes the vectors; and a host, a program that opens the memory itself and asks in four threads at once.
+It fails if one of them answers badly, dies, reports a failed import, or was not started in the given minutes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from machine import Machine
+
+Try = Callable[[subprocess.Popen[str], Path], list[str]]
+"""What is wrong with a process that was started on a data folder."""
 
 LINES = 20
 QUESTIONS = 4
@@ -67,8 +72,59 @@ def ask(port: int, token: str) -> int:
             connection.close()
 
 
+def try_server(process: subprocess.Popen[str], home: Path) -> list[str]:
+    assert process.stdout is not None
+    found = re.search(r"http://[\d.]+:(\d+)", process.stdout.readline())
+    if found is None:
+        return ["it did not start"]
+    token = (home / "owner.cap").read_text().strip()
+    with ThreadPoolExecutor(QUESTIONS) as pool:
+        asked = [pool.submit(ask, int(found.group(1)), token) for _ in range(QUESTIONS)]
+        answers = [one.result() for one in asked]
+    return [f"a question was answered {status}" for status in answers if status != 200]
+
+
+def try_worker(process: subprocess.Popen[str], home: Path) -> list[str]:
+    import souvenance
+    from souvenance.gate import messages as m
+    from souvenance.gate import operations as o
+    from souvenance.gate.token_verifier import Credentials
+
+    until = time.monotonic() + _PATIENCE_SECONDS
+    with closing(souvenance.open_installation(souvenance.settings_from({}, str(home)))) as here:
+        while here.gate.call(o.STATUS, Credentials(here.owner_cap), m.Nothing()).waiting:
+            if time.monotonic() > until or process.poll() is not None:
+                return ["lines were left without their vectors"]
+            time.sleep(0.1)
+    return []
+
+
+def try_host(process: subprocess.Popen[str], home: Path) -> list[str]:
+    assert process.stdout is not None
+    said = process.stdout.readline().strip()
+    return [] if said == "answered" else [f"a host found nothing: {said or 'it said nothing'}"]
+
+
+_HOST = f"""
+import signal, sys, souvenance
+from concurrent.futures import ThreadPoolExecutor
+with souvenance.open(sys.argv[1]) as memory, ThreadPoolExecutor({QUESTIONS}) as pool:
+    found = list(pool.map(memory.get, ["who makes music?"] * {QUESTIONS}))
+    print("answered" if all(found) else "no lines", flush=True)
+    signal.pause()
+"""
+KINDS: dict[str, tuple[tuple[str, ...], Try]] = {
+    "server": (("-m", "souvenance", "serve", "--port", "0"), try_server),
+    "worker": (("-m", "souvenance", "work"), try_worker),
+    "host": (("-c", _HOST), try_host),
+}
+"""How each is started, and tried."""
+
+
 def start_one(made: Path, number: int) -> list[str]:
     """What went wrong with one process; nothing if all is well."""
+    kind = list(KINDS)[number % len(KINDS)]
+    arguments, tried = KINDS[kind]
     with tempfile.TemporaryDirectory(prefix=f"cold-{number}-") as place:
         home = Path(place) / "home"
         shutil.copytree(made, home)
@@ -79,41 +135,33 @@ def start_one(made: Path, number: int) -> list[str]:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         log = Path(place) / "log"
         with log.open("wb") as told:
-            server = subprocess.Popen(
-                [sys.executable, "-m", "souvenance", "serve", "--port", "0"],
+            process = subprocess.Popen(
+                [sys.executable, *arguments, *([str(home)] if kind == "host" else [])],
                 env=environment,
                 stdout=subprocess.PIPE,
                 stderr=told,
                 text=True,
             )
             try:
-                assert server.stdout is not None
-                found = re.search(r"http://[\d.]+:(\d+)", server.stdout.readline())
-                if found is None:
-                    return ["it did not start", log.read_text("utf-8")[-300:]]
-                token = (home / "owner.cap").read_text().strip()
-                with ThreadPoolExecutor(QUESTIONS) as pool:
-                    asked = [pool.submit(ask, int(found.group(1)), token) for _ in range(QUESTIONS)]
-                    answers = [one.result() for one in asked]
-                died = server.poll() is not None
+                wrong = tried(process, home)
+                wrong += ["it died"] if process.poll() is not None else []
             except (OSError, http.client.HTTPException) as error:
-                return [f"{type(error).__name__}: {error}"]
+                wrong = [f"{type(error).__name__}: {error}"]
             finally:
-                server.terminate()
-                server.wait(60)
-        wrong = [f"a question was answered {status}" for status in answers if status != 200]
-        wrong += ["it died"] if died else []
+                process.terminate()
+                process.wait(60)
         trouble = log.read_text("utf-8")
-        return wrong + ([trouble[-300:]] if _TROUBLE.search(trouble) else [])
+        wrong += [trouble[-300:]] if wrong or _TROUBLE.search(trouble) else []
+        return [f"{kind}: {one}" for one in wrong if one]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--processes", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("--busy", type=int, default=2, help="how many processes keep the cores busy")
     parser.add_argument("--minutes", type=float, default=60, help="start no process after that")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     machine, began = Machine(), time.monotonic()
 
     def start(number: int) -> list[str] | None:
@@ -134,9 +182,11 @@ def main() -> int:
     print(machine)
     count = f"{len(found)} of {asked.processes} processes"
     print(f"{count} in {taken:.0f} s, {asked.at_once} at once: {failed} failed")
+    if missing := asked.processes - len(found):
+        print(f"{missing} were not started: the time was up")
     for problem, times in wrong.most_common(10):
         print(f"{times:5d}  {problem}")
-    return 1 if wrong else 0
+    return 1 if wrong or missing else 0
 
 
 if __name__ == "__main__":
