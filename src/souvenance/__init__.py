@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from souvenance.errors import SouvenanceError
     from souvenance.installation import Installation, open_installation
     from souvenance.memory.asynchronous import AsyncMemory, AsyncPeer, AsyncSession, open_async
-    from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message
+    from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message, framed
     from souvenance.memory.sync import Memory, Peer, Session, open
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Settings",
     "SouvenanceError",
     "__version__",
+    "framed",
     "open",
     "open_async",
     "open_installation",
@@ -48,7 +49,7 @@ _MODULES = {
     "souvenance.config": ("Settings", "settings_from"),
     "souvenance.errors": ("SouvenanceError",),
     "souvenance.memory.asynchronous": ("AsyncMemory", "AsyncPeer", "AsyncSession", "open_async"),
-    "souvenance.memory.results": ("Conclusion", "Context", "Forgotten", "Line", "Message"),
+    "souvenance.memory.results": ("Conclusion", "Context", "Forgotten", "Line", "Message", "framed"),
     "souvenance.memory.sync": ("Memory", "Peer", "Session", "open"),
 }
 

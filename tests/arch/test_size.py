@@ -36,7 +36,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 
 MOST = {
     "lines of the inspector": 5_143,
-    "lines of integrations": 1_044,
+    "lines of integrations": 1_116,
     "lines without these two": 60_766,
     "files": 328,
     "modules with a single importer": 56,

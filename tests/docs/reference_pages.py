@@ -332,7 +332,10 @@ def _collect(info: Any, seen: dict[type, kinds.StructType]) -> None:
 
 def python_api() -> str:
     """What `souvenance.open` gives, from the docstrings."""
-    parts = [f"## Open\n\n{_called('souvenance.open', souvenance.open)}"]
+    parts = [
+        f"## Open\n\n{_called('souvenance.open', souvenance.open)}",
+        f"## Show to a model\n\n{_called('souvenance.framed', souvenance.framed)}",
+    ]
     for kind, of in (
         (sync.LineMethods, "memory"),
         (sync.Memory, "memory"),

@@ -105,7 +105,7 @@ def functions(path):
     """The names of the tests in a file, those in classes as Class::name."""
     found = set()
     for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.ClassDef):
             found |= {f"{node.name}::{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}

@@ -8,9 +8,10 @@ from functools import cache
 
 from msgspec import Struct
 
-from souvenance.agents.text_budget import cut
+from souvenance.agents.text_budget import cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.frame import defuse
+from souvenance.domain.trust import Trust, of_part, quoted
 from souvenance.language.terms import asked, terms, words
 from souvenance.patterns import pattern
 
@@ -143,6 +144,15 @@ def entries(card: Iterable[str]) -> Iterator[Remark]:
     for entry in card:
         if shown := defuse(clean(entry)):
             yield Remark(shown)
+
+
+def quotation(stored: str, trust: Trust, about: Sequence[str] = (), most: int | None = None) -> str:
+    """A stored text for a prompt, on one line, marked if it is not the word of whose line it is.
+
+    Of more than `most` characters it is the part that has most of the search terms.
+    """
+    text = defuse(excerpt(clean(stored), about, most or len(stored)))
+    return quoted(of_part(text, stored, trust), text) if text else ""
 
 
 def search_terms(message: str) -> list[str]:

@@ -13,14 +13,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from souvenance.agents.gated_memory import GatedMemory
-from souvenance.agents.notes import day, entries, lines, remarks, search_terms
+from souvenance.agents.notes import day, entries, lines, quotation, remarks, search_terms
 from souvenance.agents.recalled import AI, USER, RecalledPassage
-from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
+from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut
 from souvenance.agents.transcript import clean
 from souvenance.decoders import settled
 from souvenance.domain.frame import defuse
 from souvenance.domain.representation import fitting
-from souvenance.domain.trust import of_part, quoted
 from souvenance.errors import Disabled, InvalidInput, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.hermes.configuration import LEVELS, Configuration, Level
@@ -184,8 +183,7 @@ class _ToolContext(Struct, frozen=True):
 
     def passage(self, passage: RecalledPassage, most: int, about: list[str]) -> _Answer:
         peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
-        text = defuse(excerpt(clean(passage.text), about, most))
-        text = quoted(of_part(text, passage.text, passage.trust), text) if text else ""
+        text = quotation(passage.text, passage.trust, about, most)
         return {"date": str(day(passage.said_at, self.now)), "peer": peer, "session": session, "text": text}
 
     def note(self, note: ConclusionAnswer) -> _Answer:

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from souvenance.domain.frame import defuse
 from souvenance.domain.limits import RECALL_MOST
 from souvenance.errors import NotFound, Unsupported
 from souvenance.extras import importing
 from souvenance.integrations.namespaces import labels_of, namespace_of
+from souvenance.integrations.tools import alone
 from souvenance.memory.results import Line
 from souvenance.memory.sync import LineMethods
 
@@ -21,6 +23,7 @@ with importing("crewai"):
     from crewai.memory.utils import join_scope_paths
 
 _RECORD = "record"
+_SCALARS = (int, float, type(None))
 _MORE = ("categories", "metadata", "importance", "source", "private")
 """What a record may have beside its content. Such a record is a line of JSON; others are lines of text."""
 
@@ -62,13 +65,12 @@ class SouvenanceCrewMemory(Memory):
         source: str | None = None,
         include_private: bool = False,
     ) -> list[MemoryMatch]:
-        """What answers the query best, 20 records at most. `depth` makes no difference."""
-        found = self._storage.recall(query, self._path(scope), limit)
+        """What answers the query best, 20 records at most, for a prompt. `depth` makes no difference."""
         return [
-            match
-            for match in found
-            if _is_of(match.record, categories)
-            and (not match.record.private or include_private or (source and match.record.source == source))
+            MemoryMatch(record=_shown(record, line.trust), score=line.score or 0.0)
+            for line, record in self._storage.recall(query, self._path(scope), limit)
+            if _is_of(record, categories)
+            and (not record.private or include_private or (source and record.source == source))
         ]
 
     def _path(self, scope: str | None, root: str | None = None) -> str:
@@ -82,13 +84,13 @@ class SouvenanceStorage:
         self._memory = memory
         self._base = labels_of(namespace)
 
-    def recall(self, query: str, scope: str, limit: int) -> list[MemoryMatch]:
-        """What answers the query best."""
+    def recall(self, query: str, scope: str, limit: int) -> list[tuple[Line, MemoryRecord]]:
+        """What answers the query best, as it was kept."""
         names = self._namespaces(scope)
         if not names:
             return []
         lines = self._memory.get(query, namespaces=names, limit=min(limit, RECALL_MOST), floor=True)
-        return [MemoryMatch(record=self._record(line), score=line.score or 0.0) for line in lines]
+        return [(line, self._record(line)) for line in lines]
 
     def save(self, records: list[MemoryRecord]) -> None:
         """Keep the records, and give each the id of its line."""
@@ -211,6 +213,19 @@ def _said(record: MemoryRecord) -> tuple[str, str]:
     if not more:
         return record.content, "memory"
     return json.dumps({"content": record.content, **more}, ensure_ascii=False), _RECORD
+
+
+def _shown(record: MemoryRecord, trust: str) -> MemoryRecord:
+    """The record for a prompt: in one, CrewAI puts its text, its categories and its metadata."""
+    safe = {
+        "content": alone(record.content, trust),
+        "categories": [*map(defuse, record.categories)],
+        "metadata": {
+            defuse(name): one if isinstance(one, _SCALARS) else defuse(str(one))
+            for name, one in record.metadata.items()
+        },
+    }
+    return record.model_copy(update=safe)
 
 
 def _is_of(record: MemoryRecord, categories: list[str] | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from souvenance.domain.frame import framed
 from souvenance.extras import importing
 from souvenance.integrations.tools import shown
 from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
@@ -34,7 +35,7 @@ class SouvenanceMemoryBlock(BaseMemoryBlock[str]):
         if not asked:
             return ""
         lines = await asyncio.to_thread(self.peer.get, asked[-1], limit=self.limit, floor=True)
-        return "\n".join(dict.fromkeys(map(shown, lines)))
+        return framed(shown(lines))
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         said: dict[str, list[TranscriptEntry]] = {}

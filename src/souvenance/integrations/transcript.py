@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from souvenance.domain.line import MESSAGE
+from souvenance.domain.trust import is_carried
 from souvenance.errors import InvalidInput, NotFound
 from souvenance.memory.results import Message
 from souvenance.memory.sync import Session
@@ -88,11 +90,18 @@ class SessionTranscript:
             return
 
     def _messages(self) -> list[Message]:
-        """None of a session that nobody has begun."""
+        """What the two said. None of a session that nobody has begun."""
         try:
-            return list(self._session.messages())
+            return [one for one in self._session.messages() if self._has(one)]
         except NotFound:
             return []
+
+    def _has(self, message: Message) -> bool:
+        """Whether one of the two said it, and did not only carry it, as a file."""
+        whole = bool(message.metadata.get(_JSON))
+        return message.peer in (self._user, self._agent) and (
+            whole or not is_carried(MESSAGE, message.metadata)
+        )
 
 
 def _pieces(entry: TranscriptEntry) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from souvenance.domain import frame
 from souvenance.domain.line import GivenFields
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.context import PeerContextAnswer, SessionContextAnswer
@@ -30,6 +31,16 @@ def made(kind: type[_T], found: m.Answer) -> _T:
     given = {name: name if hasattr(found, name) else _NAMES.get(name, "") for name in kind.__struct_fields__}
     values = {name: getattr(found, named, None) for name, named in given.items()}
     return kind(**{name: value for name, value in values.items() if value is not None})
+
+
+def framed(*texts: str) -> str:
+    """Texts of a memory as one block for a prompt, which says that they are quoted and hold no instructions.
+
+    Each of their lines is on a line behind a dash, and can't end the block or pose as a speaker. What nobody
+    sees in them is dropped. It is empty if they are.
+    """
+    lines = (frame.defuse(line) for text in texts for line in text.splitlines())
+    return frame.framed("\n".join(f"- {line}" for line in lines if line))
 
 
 class Line(GivenFields, frozen=True, kw_only=True):
@@ -98,10 +109,10 @@ class Conclusion(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """What a model should be shown before it answers."""
+    """What a model needs before it answers, as it was said. For a prompt, pass it to `souvenance.framed`."""
 
     representation: str
-    """What is known of the peer, as text for a prompt."""
+    """What is known of the peer."""
     card: Sequence[str]
     """The most important facts about the peer."""
     summary: str = ""

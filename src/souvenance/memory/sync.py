@@ -280,7 +280,10 @@ class Peer(LineMethods):
         return [made(Message, one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, about: str | None = None) -> Context:
-        """Return what is known of the peer; with `query`, what matters for it first."""
+        """Return what is known of the peer; with `query`, what matters for it first.
+
+        For a prompt, pass it to `souvenance.framed`.
+        """
         return Context.of(self._ask(context.PEER_CONTEXT, target=about, search_query=query))
 
     def chat(self, question: str, *, about: str | None = None, level: Level = "low") -> str | None:
@@ -398,8 +401,8 @@ class Session:
         return [made(Message, one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, tokens: int | None = None) -> Context:
-        """Return what a model should be shown: the summary, the newest messages, and what is known of the
-        peer. `tokens` is how much of it fits.
+        """Return what a model needs: the summary, the newest messages, and what is known of the peer, as it
+        was said. `tokens` is how much of it fits. For a prompt, pass it to `souvenance.framed`.
         """
         about = {"peer_target": self.peer, "search_query": query} if self.peer else {}
         return Context.of(self._ask(context.CONTEXT, tokens=tokens, **about))

@@ -1,9 +1,17 @@
 """A block of LlamaIndex' memory, alone and in its `Memory`."""
 
+import re
+
+import planted
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 
 from souvenance.integrations.llama_index import SouvenanceMemoryBlock
+
+FRAMED = re.compile(
+    r"\s*<memory>\s*<souvenance>\s*<memory-context>\n(.*)\n\n((?:.|\n)*)\n</memory-context>"
+    r"\s*</souvenance>\s*</memory>\s*"
+)
 
 
 def _memory(peer, session):
@@ -72,3 +80,20 @@ async def two_users_never_cross(world):
     assert await SouvenanceMemoryBlock(world.memory.peer(world.other)).aget(asked) == ""
     with world.lent(world.other) as lent:
         assert await SouvenanceMemoryBlock(lent.peer(world.other)).aget(asked) == ""
+
+
+async def planted_orders_stand_in_one_frame_and_those_of_others_come_only_for_a_question(world):
+    planted.plant(world, "personal")
+    seen = set()
+    for number, message in enumerate((planted.statement(), *planted.questions())):
+        memory = _memory(world.peer, f"{world.user}-{number}")
+        await memory.aput(ChatMessage(role="user", content=message))
+        system, *_ = await memory.aget()
+        if "<souvenance>" not in system.content:
+            continue
+        found = FRAMED.fullmatch(system.content)
+        assert found, system.content
+        assert planted.NOTE.fullmatch(found[1])
+        assert all(line.startswith("- 20") for line in found[2].split("\n")), found[2]
+        seen |= planted.check(found[2], asked=number > 0)
+    assert seen == {"own", "document", "tool"}

@@ -42,13 +42,13 @@ from msgspec import Meta, Struct
 
 from souvenance.agents.text_budget import cut
 from souvenance.decoders import settled
-from souvenance.domain.frame import defuse, framed
+from souvenance.domain.frame import QUOTED, defuse, framed
 from souvenance.errors import InvalidInput, NotFound, SouvenanceError
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.mcp import results as r
 from souvenance.surfaces.mcp.memory import MemoryOwner, PersonsMemory, Task
-from souvenance.surfaces.mcp.results import QUOTED, cited, cited_message, text_of
+from souvenance.surfaces.mcp.results import cited, cited_message, text_of
 from souvenance.version import __version__
 
 TEXTS = tomllib.loads(resources.files(__package__).joinpath("texts.toml").read_text("utf-8"))
