@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from souvenance.domain.frame import defuse
 from souvenance.errors import NotFound
 from souvenance.extras import importing
 from souvenance.integrations.namespaces import namespace_of
+from souvenance.integrations.tools import alone
 from souvenance.memory.results import Line
 from souvenance.memory.sync import Memory
 
@@ -26,6 +29,10 @@ _SKEW = timedelta(hours=1)
 """How far apart the clocks of an app and of a server may be."""
 _REPLY = "reply"
 """The kind of a line that an agent said to the user."""
+_ENTRY = "entry"
+"""The kind of a line of the user's that has metadata."""
+_AUTHOR = "adk_author"
+"""Who said a reply, in its metadata."""
 
 
 class SouvenanceMemoryService(BaseMemoryService):
@@ -48,8 +55,8 @@ class SouvenanceMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Keep the text of those of these events that are not kept yet."""
-        await asyncio.to_thread(self._add, app_name, user_id, session_id, events)
+        """Keep the text of those of these events that are not kept yet, each with the metadata."""
+        await asyncio.to_thread(self._add, app_name, user_id, session_id, events, custom_metadata)
 
     async def add_memory(
         self,
@@ -59,28 +66,41 @@ class SouvenanceMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Keep these statements as lines of the user."""
-        peer, namespace = self._memory.peer(user_id), namespace_of([app_name])
-        for text in filter(None, (_text(one.content) for one in memories)):
-            await asyncio.to_thread(peer.put, text, namespace=namespace)
+        """Keep these statements, with author, time and metadata. Raises: ValueError, if a time is none."""
+        put, namespace = self._memory.peer(user_id).put, namespace_of([app_name])
+        for one, when in [(one, _parsed(one.timestamp)) for one in memories]:
+            if text := _text(one.content):
+                metadata = {**(custom_metadata or {}), **one.custom_metadata}
+                fields = _fields(_author(app_name, user_id, one), metadata)
+                await asyncio.to_thread(put, text, namespace=namespace, occurred_at=when, **fields)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What the user said or was told in the app that answers the query, best first."""
-        lines = await asyncio.to_thread(
-            self._memory.peer(user_id).get,
-            query,
-            namespaces=namespace_of([app_name]),
-            limit=self._limit,
-            floor=True,
-        )
-        return SearchMemoryResponse(memories=[_entry(app_name, line) for line in lines])
+        """What the user said or was told in the app that answers the query, best first, for a prompt."""
+        found = await asyncio.to_thread(lambda: [*self._search(app_name, user_id, query)])
+        return SearchMemoryResponse(memories=found)
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Erase what `search_memory` found, by its id. What is not there is no error."""
         if memory_id:
             await asyncio.to_thread(self._forget, user_id, memory_id)
 
-    def _add(self, app: str, user: str, session: str | None, events: Iterable[Event]) -> None:
+    def _search(self, app: str, user: str, query: str) -> Iterator[MemoryEntry]:
+        peer = self._memory.peer(user)
+        found = peer.get(query, namespaces=namespace_of([app]), limit=self._limit, floor=True)
+        for line in found:
+            with suppress(NotFound):  # Somebody may have forgotten it meanwhile.
+                more = dict(peer.line(line.id).metadata or {}) if line.kind in (_REPLY, _ENTRY) else {}
+                author = defuse(str(more.pop(_AUTHOR, app))) if line.kind == _REPLY else _USER
+                yield _entry(line, author, more)
+
+    def _add(
+        self,
+        app: str,
+        user: str,
+        session: str | None,
+        events: Iterable[Event],
+        custom: Mapping[str, object] | None = None,
+    ) -> None:
         said = [(event, text) for event in events if (text := _text(event.content))]
         if not said:
             return
@@ -95,9 +115,9 @@ class SouvenanceMemoryService(BaseMemoryService):
                 peer.put(
                     text,
                     namespace=namespace,
-                    kind="memory" if event.author == _USER else _REPLY,
                     session=session,
                     occurred_at=_when(event),
+                    **_fields(event.author, custom or {}),
                 )
 
     def _forget(self, user: str, id: str) -> None:
@@ -117,8 +137,32 @@ def _text(content: Any) -> str:
     return "\n".join(part.text for part in parts if part.text and not part.thought)
 
 
-def _entry(app: str, line: Line) -> MemoryEntry:
-    author, role = (app, "model") if line.kind == _REPLY else (_USER, _USER)
-    when = line.occurred_at or line.created_at
-    content = Content(role=role, parts=[Part(text=line.text)])
-    return MemoryEntry(id=line.id, author=author, timestamp=when.isoformat(), content=content)
+def _author(app: str, user: str, entry: MemoryEntry) -> str:
+    """The user is called `user`, as in events. An agent without a name is called by the app's."""
+    author = entry.author or (app if entry.content.role == "model" else _USER)
+    return _USER if author == user else author
+
+
+def _parsed(timestamp: str | None) -> datetime | None:
+    """In UTC if it names no time zone. Raises: ValueError."""
+    when = datetime.fromisoformat(timestamp) if timestamp else None
+    return when if when is None or when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _fields(author: str, custom: Mapping[str, object]) -> dict[str, Any]:
+    """The kind of a line and its metadata."""
+    if author == _USER:
+        return {"kind": _ENTRY, "metadata": custom} if custom else {}
+    return {"kind": _REPLY, "metadata": {**custom, _AUTHOR: author}}
+
+
+def _entry(line: Line, author: str, custom: dict[str, Any]) -> MemoryEntry:
+    return MemoryEntry(
+        id=line.id,
+        author=author,
+        timestamp=(line.occurred_at or line.created_at).isoformat(),
+        content=Content(
+            role="model" if line.kind == _REPLY else _USER, parts=[Part(text=alone(line.text, line.trust))]
+        ),
+        custom_metadata=custom,
+    )
