@@ -51,6 +51,45 @@ def test_a_narrow_token_is_previewed_made_viewed_as_and_revoked(server, window):
     expect(page.get_by_role("region", name="Who gave what to whom")).to_be_visible()
 
 
+def test_whoever_is_given_a_token_signs_in_by_a_link_that_works_once(server, window, browser):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/access?w=home")
+    page.get_by_label("Whose memory").fill("ben")
+    page.get_by_role("button", name="Preview it").click()
+    page.get_by_role("button", name="Make it").click()
+    token = page.get_by_role("textbox", name="The new token").input_value()
+    page.get_by_role("button", name="Make a link that signs in").click()
+    link = page.get_by_role("textbox", name="A link that signs in").input_value()
+    assert link.startswith(server.url)
+    assert token not in link
+    expect(page.get_by_role("textbox", name="The new token")).to_have_value(token)
+    for _ in range(2):  # A program that reads letters follows it, too.
+        assert "set-cookie" not in httpx.get(link, trust_env=False).headers
+    theirs = browser.new_context(**OFF).new_page()
+    theirs.goto(link)
+    theirs.get_by_role("button", name="Sign in").click()
+    expect(theirs.locator("header")).to_contain_text("Signed in as ben")
+    theirs.context.clear_cookies()
+    theirs.goto(link)
+    theirs.get_by_role("button", name="Sign in").click()
+    expect(theirs.locator("main")).to_contain_text(re.compile("this link was used before", re.IGNORECASE))
+    theirs.context.close()
+    page.goto(f"{server.url}/inspect/audit?w=home")
+    expect(page.locator("tr", has_text="gave somebody a link that signs in")).to_contain_text("owner")
+
+
+def test_a_link_is_given_only_for_a_token_that_is_good(server, visitor):
+    client = visitor()
+    answer = client.post("/inspect/access/link", data={"csrf": csrf_of(client), "token": "nonsense"})
+    assert answer.status_code == 401
+    made = {"sub": "ann", "ops": ["get"], "namespaces_allowed": [COMMON_NAMESPACE], "wid": "home"}
+    token = server.owner.post("/v1/caps", json=made).raise_for_status().json()
+    server.owner.post("/v1/caps/revoke", json={"jti": token["jti"]}).raise_for_status()
+    answer = client.post("/inspect/access/link", data={"csrf": csrf_of(client), "token": token["cap"]})
+    assert answer.status_code == 401
+    assert "given=1" not in answer.text
+
+
 def secrets_of(page):
     """Of the session that a browser looks with, and of the person's own, if that is another."""
     cookies = {one["name"]: one["value"] for one in page.context.cookies()}
@@ -180,8 +219,8 @@ def test_a_token_that_may_do_nothing_is_not_made(server, visitor):
 
 
 def test_what_one_person_opens_is_closed_to_another(server, visitor):
-    session = say(server, "mia-own", ("mia", "My safe code is 99."))
-    server.owner.put(f"{W}/peers/mia/card", json={"peer_card": ["Safe: 99"]}).raise_for_status()
+    session = say(server, "mia-own", ("mia", "My safe code is heron."))
+    server.owner.put(f"{W}/peers/mia/card", json={"peer_card": ["Safe: heron"]}).raise_for_status()
     every = ["get", "list", "put", "forget", "invalidate", "audit", "revoke"]
     mia, noa = (visitor(server.mint(name, every, [COMMON_NAMESPACE], wid="home")) for name in ("mia", "noa"))
     line = f"/inspect/home/lines/mia/{session[0]}"
@@ -192,13 +231,13 @@ def test_what_one_person_opens_is_closed_to_another(server, visitor):
         ("/inspect/recall", asked),
         ("/inspect/home/sessions/mia-own", {}),
     ):
-        assert "99" in mia.get(path, params=params).text, path
+        assert "heron" in mia.get(path, params=params).text, path
         answer = noa.get(path, params=params)
         assert answer.status_code in (403, 404), path
-        assert "99" not in answer.text
+        assert "heron" not in answer.text
     csrf = csrf_of(noa)
     for path, fields in (
-        ("/inspect/home/people/mia/card", {"before": "Safe: 99", "after": "Safe: 1"}),
+        ("/inspect/home/people/mia/card", {"before": "Safe: heron", "after": "Safe: 1"}),
         (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget-from", {"sure": "yes"}),
         (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget", {"sure": "yes", "owner": "mia"}),
         (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget", {"sure": "yes", "owner": "noa"}),
@@ -207,7 +246,7 @@ def test_what_one_person_opens_is_closed_to_another(server, visitor):
         (f"{line}/correct", {"text": "gone"}),
     ):
         assert noa.post(path, data={**fields, "csrf": csrf}).status_code in (403, 404), path
-    assert "99" in mia.get("/inspect/home/people/mia").text
+    assert "heron" in mia.get("/inspect/home/people/mia").text
     rows = noa.get("/inspect/audit").text
     assert "<bdi>mia</bdi>" not in rows
     assert "mia" not in noa.get("/inspect/access").text

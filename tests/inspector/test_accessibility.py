@@ -127,6 +127,9 @@ def test_every_step_of_giving_and_ending_a_token_can_be_used_by_everyone(server,
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("heading", name="The new token")).to_be_visible()
     assert troubles(page, "access.html") == []
+    page.get_by_role("button", name="Make a link that signs in").click()
+    expect(page.get_by_role("textbox", name="A link that signs in")).to_be_visible()
+    assert troubles(page, "access.html") == []
     page.get_by_role("button", name="View as this token").click()
     expect(page.get_by_role("form", name="Viewing as another token")).to_be_visible()
     assert troubles(page, "home.html") == []

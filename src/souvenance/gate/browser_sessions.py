@@ -1,6 +1,7 @@
 """Browser sessions and passkeys. A session is bound to one token, and known here by the hash of its secret.
 
-A person comes with a one-time link that the command line made, with a passkey, or with a token. A session
+A person comes with a one-time link that the command line made or somebody gave them, with a passkey, or with
+a token. A session
 never outlives its token: the gate judges that token again at every request. It ends with its passkey, too.
 
 A passkey is bound to the token that added it. Signing in with it gives that very token, so it opens no
@@ -21,6 +22,7 @@ from souvenance.core.request_context import Trace
 from souvenance.core.vault import open_passkey, seal_passkey
 from souvenance.domain.capability import Chain, Revocations, authenticate, check_alive, key_id
 from souvenance.domain.encoding import b64, unb64
+from souvenance.domain.names import Name
 from souvenance.domain.policy import Need
 from souvenance.domain.sign_ins import (
     CHALLENGE,
@@ -49,6 +51,7 @@ from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Store
 
+GIVEN_LINK_MS = 24 * 3600 * 1000
 _SECRET_BYTES = 32
 _CHALLENGES_PER_MINUTE = 60
 _LASTS = {LINK: LINK_MS, PAGE_SESSION: PAGE_SESSION_MS, SESSION: SESSION_MS}
@@ -68,6 +71,12 @@ class BrowserSessions:
         self._gate.call(o.WHOAMI, Credentials(token), m.Nothing())
         return self.keep(token, LINK)
 
+    def give(self, token: str, giver: Credentials) -> str:
+        """The secret of a link for somebody else: it signs in once, within a day. Raises: SouvenanceError."""
+        given = self._gate.call(o.WHOAMI, Credentials(token), m.Nothing())
+        self._gate.call(GIVE_LINK, giver, GiveLink(given.jti))
+        return self.keep(token, LINK, lasts=GIVEN_LINK_MS)
+
     def follow(self, link: str) -> str:
         """The secret of a new session for a link. Raises: Denied if it was used before, or is too old."""
         token = self.token(link, LINK)
@@ -76,7 +85,7 @@ class BrowserSessions:
             if slip is not None and slip.spent_at is not None:
                 raise Denied("this link was used before", hint="A link signs in once. Get a new one.")
             if token is None or not tx.signins.spend(LINK, hash_of(link), self._clock.now()):
-                raise Denied("this link is too old", hint="A link works for a minute. Get a new one.")
+                raise Denied("this link is too old", hint="Get a new one.")
         return self.begin(token)
 
     def begin(self, token: str) -> str:
@@ -84,12 +93,12 @@ class BrowserSessions:
         self._gate.call(SIGN_IN, Credentials(token), m.Nothing())
         return self.keep(token)
 
-    def keep(self, token: str, kind: str = PAGE_SESSION, passkey: str = "") -> str:
+    def keep(self, token: str, kind: str = PAGE_SESSION, passkey: str = "", lasts: int | None = None) -> str:
         """The secret of a new session or link, for a token that the gate has just judged."""
         secret = b64(self._entropy.take(_SECRET_BYTES))
         hashed = hash_of(secret)
         sealed = self._keyring.wrap(token.encode(), session_place(hashed))
-        self.keep_slip(kind, hashed, _LASTS[kind], client=passkey, content=sealed)
+        self.keep_slip(kind, hashed, lasts or _LASTS[kind], client=passkey, content=sealed)
         return secret
 
     def token(self, secret: str, kind: str = PAGE_SESSION) -> str | None:
@@ -157,6 +166,10 @@ class BrowserSessions:
 PasskeyName = Annotated[str, Meta(min_length=1, max_length=80)]
 PasskeyId = Annotated[str, Meta(max_length=64)]
 _MOST_KEY_BYTES = 2048
+
+
+class GiveLink(m.Request, frozen=True):
+    jti: Name
 
 
 class AddPasskey(m.Request, frozen=True, kw_only=True):
@@ -313,6 +326,12 @@ def _noted(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(m.Done())
 
 
+def _given(authorised: AuthorisedRequest, request: GiveLink) -> Outcome:
+    """The row in the audit log says which token the link signs in with."""
+    return Outcome(m.Done(), Trace((), (), f"jti={request.jti}"))
+
+
+GIVE_LINK = Operation("page.give_link", Need(None), GiveLink, m.Done, _given)
 SIGN_IN = Operation("page.sign_in", Need(None), m.Nothing, m.Done, _noted)
 SIGN_OUT = Operation("page.sign_out", Need(None), m.Nothing, m.Done, _noted)
 ADD_PASSKEY = Operation("passkey.add", Need(None), AddPasskey, m.Done, add_passkey, writes=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, convert
 from starlette.responses import Response
 
+from souvenance.domain.capability import read_unverified
 from souvenance.domain.names import ALL
 from souvenance.errors import InvalidInput, NotFound
 from souvenance.gate import inspect_work, inspection, sign_ins
@@ -54,8 +55,9 @@ class Giver(Struct, frozen=True):
 
 
 async def access(
-    visit: Visit, fields: Mapping[str, str] | None = None, made: m.CapAnswer | None = None
+    visit: Visit, fields: Mapping[str, str] | None = None, made: str = "", link: str = ""
 ) -> Response:
+    """With a token that was just made, and the link that signs in with it, if there is one."""
     fields = fields or {}
     workspace = fields.get("workspace") or workspace_of(visit)
     tokens, let_in, workspaces, names = await asyncio.gather(
@@ -71,6 +73,8 @@ async def access(
         lasts=LASTS,
         rights=[name for name, ops in RIGHTS.items() if any(map(visit.may, ops))],
         made=made,
+        jti=read_unverified(made)[0][-1].jti if made else "",
+        link=link,
         asked=fields,
     )
 
@@ -134,7 +138,7 @@ async def preview(visit: Visit) -> Response:
 async def mint(visit: Visit) -> Response:
     fields = await visit.form()
     made = await visit.call(o.MINT, _claims(visit, fields))
-    return await access(visit, fields, made)
+    return await access(visit, fields, made.cap)
 
 
 async def revoke(visit: Visit) -> Response:

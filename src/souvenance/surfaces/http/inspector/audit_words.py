@@ -148,6 +148,7 @@ WORDS = {
     "jobs.retry": "tried a job again",
     "audit.tail": "watched the audit log",
     "keep.backup": "made a backup",
+    "page.give_link": "gave somebody a link that signs in",
     "page.sign_in": "signed in to the pages",
     "page.sign_out": "signed out of the pages",
     "passkey.add": "added a passkey",

@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from souvenance.domain.capability import read_unverified
+from souvenance.domain.names import ALL
 from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
@@ -40,6 +42,7 @@ SIGN_IN = "/inspect/sign-in"
 SIGN_OUT = "/inspect/sign-out"
 BACK = "/inspect/back"
 VIEW_AS = "/inspect/access/view-as"
+GIVE_LINK = "/inspect/access/link"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
 _OWN = SessionCookie("souvenance-inspector-own", "strict")
 """Holds the person's own session while they look at the pages as another token sees them."""
@@ -75,6 +78,7 @@ class InspectorDoor:
             Route(passkey_pages.SIGN_IN, partial(self._signed_in, passkeys.session), methods=["POST"]),
             Route(SIGN_OUT, partial(at, partial(self._sign_out, gate, threads)), methods=["POST"]),
             Route(VIEW_AS, partial(at, partial(self._view_as, gate, threads)), methods=["POST"]),
+            Route(GIVE_LINK, partial(at, partial(self._give_link, gate, threads)), methods=["POST"]),
             Route(BACK, partial(self._back, gate, threads), methods=["POST"]),
             *(
                 Route(path, partial(at, page), methods=[method])
@@ -104,7 +108,8 @@ class InspectorDoor:
         link = request.query_params.get("link")
         if request.method == "GET" and link is None:
             return self._sign_in_page(request, 200)
-        if request.method == "GET" and not is_same_site(request.headers):
+        given = "given" in request.query_params  # Programs that look into letters must not use it up.
+        if request.method == "GET" and (given or not is_same_site(request.headers)):
             return PAGES.shown("follow_link.html", link=link)
         return await self._signed_in(partial(self._begun, gate, threads, link), request)
 
@@ -149,6 +154,16 @@ class InspectorDoor:
         _OWN.give(answered, _OWN.read(cookies, secure) or _COOKIE.read(cookies, secure), secure)
         _COOKIE.give(answered, secret, secure)
         return answered
+
+    async def _give_link(self, gate: Gate, threads: RequestThreads, visit: Visit) -> Response:
+        """For somebody else: a link that signs in with a token that the person made."""
+        token = (await visit.form()).get("token", "").strip()
+        workspace = read_unverified(token)[0][-1].wid
+        giver = visit.credentials(None if workspace == ALL else workspace)
+        secret = await threads.do(gate, giver, lambda: self._sessions.give(token, giver), writes=True)
+        origin = (self._public_url or str(visit.request.base_url)).rstrip("/")
+        link = f"{origin}{SIGN_IN}?given=1&link={secret}"
+        return await access_pages.access(visit, {"workspace": workspace}, token, link)
 
     async def _back(self, gate: Gate, threads: RequestThreads, request: Request) -> Response:
         """To the person's own session. Raises: Denied."""
