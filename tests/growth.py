@@ -1,4 +1,4 @@
-"""How what a piece of work costs grows with the length of its text."""
+"""What a piece of work costs on one text, beside another."""
 
 from __future__ import annotations
 
@@ -13,16 +13,27 @@ _NOISE_SECONDS = 0.01
 def keeps_to_length(work: Callable[[str], object], unit: str, short: int, times: int) -> bool:
     """Whether a text so many times as long costs at most twice its share.
 
-    Both are measured in turns, and the least of each counts: other work on the machine makes single ones
-    dearer, never cheaper. Work that looks back at all it has read would cost the square.
+    Work that looks back at all it has read would cost the square.
     """
-    texts = [(unit * (length // len(unit) + 1))[:length] for length in (short, times * short)]
+    return is_within(work, repeated(unit, times * short), 2 * times, repeated(unit, short), _NOISE_SECONDS)
+
+
+def is_within(work: Callable[[str], object], text: str, times: float, other: str, noise: float = 0.0) -> bool:
+    """Whether a text costs at most so many times what the other does.
+
+    Both are measured in turns, and the least of each counts: other work on the machine makes single ones
+    dearer, never cheaper.
+    """
     least = [float("inf")] * 2
     for _ in range(_TRIES):
-        least = [min(cost, _seconds(work, text)) for cost, text in zip(least, texts, strict=True)]
-        if least[1] <= 2 * times * least[0] + _NOISE_SECONDS:
+        least = [min(cost, _seconds(work, one)) for cost, one in zip(least, (text, other), strict=True)]
+        if least[0] <= times * least[1] + noise:
             return True
     return False
+
+
+def repeated(unit: str, length: int) -> str:
+    return (unit * (length // len(unit) + 1))[:length]
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:
