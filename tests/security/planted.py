@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,15 +61,18 @@ def not_recognised(way: str) -> set[str]:
     return {one.mark for one in plants(way) if not reads_like_orders(one.text)}
 
 
-def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:
-    """Plant every order in each way. `ask` asks the gate as the memory's owner."""
+def plant(ask: Ask, workspace: str, person: str, agent: str, *, talk: Sequence[str] = ()) -> None:
+    """Plant every order in each way. `ask` asks the gate as the memory's owner.
+
+    `talk` is what the person says in the sessions of which the rest is other people's, or imported.
+    """
 
     def say(session: str, peer: str, way: str, **more: Any) -> None:
         said = [NewMessage(content=one.text, peer_id=peer, **more) for one in plants(way)]
         ask(ADD_MESSAGES, AddMessages(workspace_id=workspace, session_id=session, messages=said))
 
-    talk = {person: None, agent: None}
-    for session, members in (("planted", talk), ("shared", {**talk, STRANGER: None})):
+    both = {person: None, agent: None}
+    for session, members in (("planted", both), ("shared", {**both, STRANGER: None})):
         peers = dict.fromkeys(members, MemberReasoning())
         ask(OPEN_SESSION, OpenSession(workspace_id=workspace, id=session, peers=peers))
     for one in plants("document"):
@@ -88,6 +91,10 @@ def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:
     say("shared", STRANGER, "stranger")
     say("planted", person, OWN)
     _import(ask, workspace, person)
+    for session in ("shared", "imported") if talk else ():
+        say(session, person, "tool", metadata={"role": "tool"})
+        said = [NewMessage(content=text, peer_id=person) for text in talk]
+        ask(ADD_MESSAGES, AddMessages(workspace_id=workspace, session_id=session, messages=said))
 
 
 def _import(ask: Ask, workspace: str, person: str) -> None:

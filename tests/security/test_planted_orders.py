@@ -22,9 +22,13 @@ from souvenance.gate.token_verifier import Credentials
 PERSON, AGENT = "ann", "assistant"
 
 
-def plant(installation):
+def plant(installation, **more):
     owner = Credentials(installation.owner_cap)
-    planted.plant(lambda *asked: installation.gate.call(asked[0], owner, asked[1]), "default", PERSON, AGENT)
+
+    def ask(operation, request):
+        return installation.gate.call(operation, owner, request)
+
+    planted.plant(ask, "default", PERSON, AGENT, **more)
     with installation.working():
         installation.settle(60)
 
@@ -117,12 +121,32 @@ def test_what_was_said_so_far_stands_in_the_frame_whoever_of_the_two_said_it(tmp
 
 
 def test_no_summary_tells_what_others_said_or_a_document_holds(stage):
+    short, long = summaries(stage, "planted", [PERSON, AGENT])
+    for text in (short, long):
+        assert marks_in(text, OWN)
+        assert not marks_in(text, *OTHERS)
+
+
+def test_a_summary_tells_what_the_person_said_among_what_others_said_and_what_was_imported(tmp_path):
+    talk = [f"In week {week} I mended {week} nets of the Petrel in the yard." for week in range(60)]
+    with a_stage(tmp_path / "home") as stage:
+        plant(stage.installation, talk=talk)
+        imported = summaries(stage, "imported", [PERSON, AGENT])
+        of_three = summaries(stage, "shared")
+        assert not summaries(stage, "shared", [PERSON, AGENT]), "a third has spoken there"
+    assert len(imported) == len(of_three) == 2
+    for text in (*imported, *of_three):
+        assert "nets of the Petrel" in text
+        assert not marks_in(text, "document", "tool", "import")
+    assert not any(marks_in(text, "stranger") for text in imported)
+
+
+def summaries(stage, session, between=None):
+    """The short and the long summary of a session, where there are any."""
+    asked = Summaries(workspace_id=stage.workspace, session_id=session, between=between)
     owner = Credentials(stage.installation.owner_cap)
-    for session in ("planted", "shared", "imported"):
-        asked = Summaries(workspace_id=stage.workspace, session_id=session, between=[PERSON, AGENT])
-        told = stage.installation.gate.call(SUMMARIES, owner, asked)
-        for one in (told.short_summary, told.long_summary):
-            assert one is None or not marks_in(one.content, *OTHERS)
+    told = stage.installation.gate.call(SUMMARIES, owner, asked)
+    return [one.content for one in (told.short_summary, told.long_summary) if one is not None]
 
 
 def test_the_snapshot_has_the_person_s_own_words_alone(stage):
