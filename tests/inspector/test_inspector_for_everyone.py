@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from browser.axe import troubles_of
 from inspector.conftest import W
 from model.brain import honest
 from model.stand_in import NAME, a_stand_in
@@ -97,13 +98,29 @@ def test_on_a_phone_home_still_shows_dates_counts_and_activity(server, window):
     expect(ann.get_by_role("img")).to_be_visible()
 
 
+DASHED = """() => [...document.querySelectorAll(".plot")].filter(plot => {
+  const canvas = plot.querySelector("canvas");
+  const shown = document.createElement("p");
+  shown.style.color = "var(--quiet)";
+  plot.append(shown);
+  const wanted = getComputedStyle(shown).color.match(/[0-9]+/g).map(Number);
+  const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const rows = new Array(canvas.height).fill(0);
+  for (let at = 0; at < data.length; at += 4)
+    if (data[at + 3] > 200 && wanted.every((one, part) => Math.abs(data[at + part] - one) < 12))
+      rows[Math.floor(at / 4 / canvas.width)] += 1;
+  return Math.max(...rows) > canvas.width / 3;
+}).map(plot => plot.querySelector(".plot-title").textContent)"""
+"""The titles of the charts with a line across them."""
+
+
 def test_what_a_model_cost_is_drawn_against_its_budget(tmp_path, browser):
     with a_stand_in() as endpoint:
         endpoint.plays(honest)
         settings = {
             "SOUVENANCE_MODEL_BASE_URL": endpoint.url,
             "SOUVENANCE_MODEL_NAME": NAME,
-            "SOUVENANCE_MODEL_CALLS_PER_DAY": "500",
+            "SOUVENANCE_MODEL_CALLS_PER_DAY": "4",
             "SOUVENANCE_MODEL_PRICE": "2 EUR",
         }
         with serving(tmp_path / "home", **settings) as server:
@@ -115,12 +132,15 @@ def test_what_a_model_cost_is_drawn_against_its_budget(tmp_path, browser):
             page.goto(server.url + server.owner.post("/inspect/links").json()["path"])
             page.goto(f"{server.url}/inspect/work?w=home")
             models = page.get_by_role("region", name="Models")
-            expect(models.get_by_role("progressbar", name="Calls today")).to_have_attribute("max", "500")
+            expect(models.get_by_role("progressbar", name="Calls today")).to_have_attribute("max", "4")
             cost = models.get_by_role("row", name="Cost today")
             expect(cost).to_contain_text(re.compile(r"\d+\.\d\d EUR\s*\d+\.\d\d EUR"))
             expect(cost.get_by_role("progressbar", name="Cost today")).to_be_visible()
-            expect(models.locator(".plot canvas")).to_have_count(2)
+            expect(models.locator(".plot canvas")).to_have_count(3)
+            assert page.evaluate(DASHED) == ["Calls by day, of at most 4"]
+            expect(models.get_by_role("table", name="Cost by day")).to_contain_text(re.compile(r"\d EUR"))
             expect(models.get_by_role("table", name="Calls by day").locator("tr").last).to_contain_text(
                 re.compile(r"[1-9]")
             )
+            assert troubles_of(page) == []
             page.context.close()

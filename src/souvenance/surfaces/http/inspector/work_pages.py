@@ -68,7 +68,7 @@ class WorkPages:
             running=_grouped(found.running, tried=-1) if found else [],
             use=use,
             days=_days(use.spent) if use and use.spent else [],
-            cost=use and _cost(use),
+            price=use and _price(use),
             rows=newest and [in_words(row) for row in reversed(newest.rows)],
             following=newest.following if newest else 0,
             vitals=vitals,
@@ -160,17 +160,13 @@ def _days(spent: Spent) -> list[tuple[str, int, int]]:
     return found
 
 
-def _cost(use: health.ModelUse) -> tuple[str, str] | None:
-    """What today's tokens cost, and what all that may be spent today would; None if no price is set."""
+def _price(use: health.ModelUse) -> tuple[float, str] | None:
+    """What a token costs, and in which currency; None if no price is set."""
     price, _, currency = use.price.strip().partition(" ")
-    if use.spent is None or use.allowance is None:
-        return None
     try:
-        each = float(price) / 1_000_000
+        return float(price) / 1_000_000, currency
     except ValueError:
         return None
-    today, most = use.spent.tokens_today * each, use.allowance.tokens_per_day * each
-    return f"{today:.2f} {currency}".strip(), f"{most:.2f} {currency}".strip()
 
 
 def _reason(recorded: str) -> str:

@@ -1,12 +1,13 @@
 // Draws every <table data-chart="bars"> with two rows or more as bars: the first column names them, each other column is a series.
 // A column whose head is marked with data-plain is not drawn. The table stays in the page: for screen readers,
-// and to be read where it is marked with data-keep.
+// and to be read where it is marked with data-keep. With data-most, a line is drawn there, unless bars are far below it.
 "use strict";
 
 (() => {
   const HEIGHT = 200;
   const LABEL_PIXELS = 72;
   const MOST_LABEL = 14;
+  const FAR = 5;
   const COLOURS = ["--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5"];
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -18,10 +19,15 @@
     const drawn = heads.map((_, at) => at).filter((at) => at > 0 && !("plain" in heads[at].dataset));
     const rows = [...table.querySelectorAll("tbody tr")].map((row) => [...row.cells]);
     const value = (cell) => Number(cell.dataset.value ?? cell.textContent.replace(/[^0-9.-]/g, "")) || 0;
+    const series = drawn.map((at) => rows.map((cells) => value(cells[at])));
+    const high = Math.max(0, ...series.flat());
+    const most = Number(table.dataset.most) || 0;
     return {
+      whole: series.flat().every(Number.isInteger),
+      most: high * FAR >= most ? most : 0,
       names: drawn.map((at) => heads[at].textContent.trim()),
       labels: rows.map((cells) => cells[0].textContent.trim()),
-      series: drawn.map((at) => rows.map((cells) => value(cells[at]))),
+      series,
     };
   };
 
@@ -40,6 +46,20 @@
     return { fill: path, stroke: null, clip: null, band: null, gaps: null, flags: 0 };
   };
 
+  const limit = (most) => (plot) => {
+    const { ctx, bbox } = plot;
+    const height = plot.valToPos(most, "y", true);
+    ctx.save();
+    ctx.strokeStyle = colour("--quiet");
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, height);
+    ctx.lineTo(bbox.left + bbox.width, height);
+    ctx.stroke();
+    ctx.restore();
+  };
+
   const options = (found, width, legend) => {
     const quiet = colour("--quiet");
     const line = colour("--line");
@@ -54,7 +74,7 @@
       legend: { show: legend || found.names.length > 1, live: true },
       scales: {
         x: { time: false, range: [-0.5, found.labels.length - 0.5] },
-        y: { range: (_, low, high) => [0, Math.max(high, 1) * 1.05] },
+        y: { range: (_, low, high) => [0, (Math.max(high, found.most) || 1) * 1.05] },
       },
       axes: [
         {
@@ -72,10 +92,11 @@
           size: 56,
           grid: { stroke: line, width: 1 },
           ticks: { show: false },
-          incrs: [1, 2, 5, 10, 20, 50, 1e2, 2e2, 5e2, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9],
-          values: (_, splits) => splits.map((value) => compact.format(value)),
+          incrs: [...(found.whole ? [] : [1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]), 1, 2, 5, 10, 20, 50, 1e2, 2e2, 5e2, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9],
+          values: (_, splits) => splits.map((value) => (value < 1 ? Number(value.toPrecision(2)) : compact.format(value))),
         },
       ],
+      hooks: { draw: found.most ? [limit(found.most)] : [] },
       series: [
         { label: "", value: (_, at) => (at === null ? "" : (found.labels[at] ?? "")) },
         ...found.names.map((label, at) => ({
