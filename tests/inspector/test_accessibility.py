@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -195,6 +196,40 @@ def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signe
     expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
     assert troubles(page, "receipt.html") == []
     page.close()
+
+
+def test_two_settings_of_recall_side_by_side_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/recall?w=home&peer=ann&q=where+do+I+live%3F")
+    page.get_by_text("Change floor, budget or layers").click()
+    page.get_by_label("compare A with B").check()
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator(".exact")).to_have_count(2)
+    assert troubles(page, "recall.html") == []
+    page.close()
+
+
+def test_that_the_log_does_not_hold_can_be_read_by_everyone(server, signed_in, tmp_path):
+    page, saved = signed_in.new_page(), tmp_path / "checkpoint.json"
+    page.goto(f"{server.url}/inspect/audit?w=home")
+    with page.expect_download() as began:
+        page.get_by_role("button", name="Download a checkpoint").click()
+    told = json.loads(began.value.path().read_text())
+    saved.write_text(json.dumps({**told, "root": "00" * 32}))
+    page.get_by_label("checkpoint").set_input_files(saved)
+    page.get_by_role("button", name="Verify the log").click()
+    expect(page.get_by_role("heading", name="The log does not hold")).to_be_visible()
+    assert troubles(page, "verified.html") == []
+    page.close()
+
+
+def test_pages_can_be_used_by_everyone_with_a_narrow_token_too(server, window, samples):
+    page = window(server.mint("ann", ["get", "list", "audit"], [COMMON_NAMESPACE], wid="home"))
+    shown = set(PAGES) - {"/inspect/", "/inspect/lines/{id}", "/inspect/sign-in", UNDER_WAY}
+    for path in sorted(shown):
+        page.goto(server.url + filled(path, samples))
+        expect(page.locator("header")).to_contain_text("Signed in as ann")
+        assert troubles_of(page) == [], path
 
 
 def test_an_import_that_goes_on_can_be_followed_by_everyone(server, signed_in, tmp_path):

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from browser.axe import troubles_of
 from inspector.conftest import SAID, W, chatgpt_export, choose
 from inspector.vendored_assets import differing
 from processes import until
@@ -213,6 +214,10 @@ def test_a_failed_job_is_shown_with_its_reason_and_tried_again(server, window, r
         return page.get_by_text("it was not delivered").count()
 
     until(failed)
+    seen = window()
+    seen.goto(page.url)
+    expect(seen.get_by_text("it was not delivered").first).to_be_visible()
+    assert troubles_of(seen) == []
     Receiver.status = 200
     row = page.locator("tr", has_text="it was not delivered").first
     expect(row).to_contain_text("Deliver a webhook")
