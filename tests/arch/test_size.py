@@ -35,7 +35,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines of the inspector": 5_178,
+    "lines of the inspector": 5_188,
     "lines of integrations": 1_116,
     "lines without these two": 60_766,
     "files": 328,

@@ -171,6 +171,15 @@ def test_what_moving_a_note_would_do_can_be_read_by_everyone(server, signed_in):
     page.close()
 
 
+def test_what_an_empty_text_would_do_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/lines/{put(server, 'the hose is in the garage')}")
+    page.get_by_label("What is true").fill("")
+    page.get_by_role("button", name="Save").click()
+    assert troubles(page, "take_back.html") == []
+    page.close()
+
+
 def test_what_correcting_a_fact_would_do_can_be_read_by_everyone(server, signed_in):
     page = signed_in.new_page()
     page.goto(f"{server.url}/inspect/home/people/ann")

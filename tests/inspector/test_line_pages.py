@@ -66,6 +66,22 @@ def test_a_line_tells_its_history_its_seal_who_may_see_it_and_who_read_it(server
     expect(read).to_contain_text("looked at a line")
 
 
+def test_a_note_is_taken_back_by_an_empty_text_only_after_a_page_has_shown_it(server, window):
+    line = put(server, "the bus stops at the mill")
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/lines/{line}")
+    page.get_by_label("What is true").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Say that this no longer holds?")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("the bus stops at the mill")
+    page.get_by_role("link", name="Leave it as it is").click()
+    expect(page.locator("main")).not_to_contain_text("This no longer holds.")
+    page.get_by_label("What is true").fill("")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.locator("main")).to_contain_text("This no longer holds.")
+
+
 def test_reads_of_one_minute_are_counted_and_not_repeated(server, visitor):
     line, client = put(server, "the bins go out on Friday"), visitor()
     for _ in range(12):

@@ -140,6 +140,8 @@ def test_a_removed_passkey_signs_nobody_in_and_its_sessions_end(server, named, a
         owner.goto(f"{at_name}/inspect/passkeys")
         lost = owner.locator(".lines > li", has_text="Lost key")
         lost.locator("summary").click()
+        expect(lost).to_contain_text("“Lost key” stops working at once, for cleo.")
+        expect(lost).to_contain_text("1 browser signed in with it is signed out.")
         lost.get_by_role("button", name="Remove this passkey").click()
         expect(owner.locator("main")).not_to_contain_text("Lost key")
         page.goto(f"{at_name}/")

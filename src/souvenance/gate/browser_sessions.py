@@ -10,6 +10,7 @@ more, and ends with it. A door checks the signature (WebAuthn) before it comes h
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -203,6 +204,8 @@ class PasskeyAnswer(m.Answer, frozen=True, kw_only=True):
     until: datetime
     """When the token ends, and the passkey with it."""
     last_used: datetime | None
+    browsers: int
+    """How many are signed in with it."""
 
 
 class PasskeysAnswer(m.Answer, frozen=True):
@@ -247,7 +250,8 @@ def list_passkeys(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
 
 def living_passkeys(authorised: AuthorisedRequest) -> list[tuple[PasskeyAnswer, Chain]]:
     """Those that the token shows, each with the token that it signs in with. Newest first."""
-    mine = authorised.chain.grant.jti
+    mine, ctx = authorised.chain.grant.jti, authorised.ctx
+    signed_in = Counter(slip.client for slip in ctx.tx.signins.slips(PAGE_SESSION) if slip.until > ctx.now)
     found = [
         (
             PasskeyAnswer(
@@ -259,6 +263,7 @@ def living_passkeys(authorised: AuthorisedRequest) -> list[tuple[PasskeyAnswer, 
                 since=to_datetime(known.created_at),
                 until=to_datetime(slip.until),
                 last_used=None if known.used_at is None else to_datetime(known.used_at),
+                browsers=signed_in[b64(slip.hash)],
             ),
             chain,
         )

@@ -107,8 +107,13 @@ def _alike(rows: Iterable[RowInWords]) -> list[tuple[RowInWords, int]]:
 
 
 async def correct_line(visit: Visit) -> Response:
+    """An empty text takes the line back, once a page has shown it."""
     fields = await visit.form()
     workspace, owner, text = workspace_of(visit), visit.path["owner"], fields.get("text", "").strip()
+    if not text and fields.get("sure") != "yes":
+        asked = inspect_lines.AskLine(workspace_id=workspace, owner=owner, id=visit.path["id"])
+        line = await visit.call(inspect_lines.LINE, asked)
+        return visit.page("take_back.html", line=line, workspace=workspace)
     corrected = m.Invalidate(visit.path["id"], text or None, owner=owner)
     made = await visit.call(o.INVALIDATE, corrected, workspace)
     return redirect(url(workspace, "lines", owner, made.id if text else visit.path["id"]))
