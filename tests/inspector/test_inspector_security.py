@@ -17,6 +17,9 @@ from playwright.sync_api import expect
 
 from inspector.conftest import link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
+from inspector.scenes import Program
+from inspector.test_passkeys import add, authenticator
+from oauth.browser import fetching
 from processes import PATIENCE_SECONDS, until
 from souvenance.domain.names import COMMON_NAMESPACE
 from surfaces.door import serving
@@ -27,6 +30,8 @@ ATTACKS = json.loads(Path(__file__).with_name("attacks.json").read_text("utf-8")
 NEVER = {"img", "image", "iframe", "object", "embed", "base", "style", "math", "template", "b", "animate"}
 ONCE = ("html", "head", "title", "body", "main")
 ADDRESSES = {"href", "src", "action", "formaction", "xlink:href", "data", "srcdoc"}
+LURKS = '"><img src=x onerror="window.hit=1"><svg/onload=window.hit=1>'
+"""What a passkey, a program and an actor are called."""
 ANYBODY = {
     "/inspect/back",
     "/inspect/links",
@@ -113,6 +118,11 @@ def stored(server):
         {"content": attack, "observer_id": "mallory", "observed_id": "mallory"} for attack in ATTACKS
     ]
     owner.post(f"{place}/conclusions", json={"conclusions": concluded}).raise_for_status()
+    sourced = [
+        {"peer_id": "mallory", "content": "harmless", "metadata": {"source": attack}} for attack in ATTACKS
+    ]
+    answer = owner.post(f"{place}/sessions/sourced/messages", json={"messages": sourced}).raise_for_status()
+    taken["sourced"] = [one["id"] for one in answer.json()]
     return {**taken, "fact": ATTACKS, "conclusion": ATTACKS}
 
 
@@ -200,6 +210,33 @@ def test_what_is_stored_is_shown_word_for_word(owner, stored, what):
     assert [attack for attack in stored[what] if attack not in text] == []
 
 
+def test_the_source_that_metadata_names_is_shown_word_for_word(owner, stored):
+    for attack, line in zip(ATTACKS, stored["sourced"], strict=True):
+        shown = Markup(owner.get(f"/inspect/attacked/lines/mallory/{line}").text)
+        assert shown.foreign == [], attack
+        assert attack in shown.text
+
+
+@pytest.fixture(scope="module")
+def lurking(server, browser):
+    """A passkey and a program that are called by attacks, where a browser looks at them."""
+    rights = ["get", "list", "put", "grant", "revoke"]
+    program = Program(server, server.mint("mallory", rights, wid="attacked", ttl_seconds=7200))
+    with program.browser:
+        program.sign_in()
+        client = program.register(client_name=LURKS, grant_types=["authorization_code", "refresh_token"])
+        chosen = {"workspace": "attacked", "peer": "mallory", "everyone": "no", "end": "3600"}
+        named = {"client_id": client.json()["client_id"]}
+        code = program.code(choosing=chosen, **named)
+        program.fetch(fetching(code, **named)).raise_for_status()
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(link_of(server).replace("127.0.0.1", "localhost"))
+    with authenticator(page):
+        add(page, server.url.replace("127.0.0.1", "localhost"), LURKS)
+    context.close()
+
+
 def test_the_server_took_what_is_looked_for(stored):
     counts = {what: len(stored.get(what, ())) for what in SHOWN}
     assert min(counts.values()) >= 60, counts
@@ -275,7 +312,8 @@ def test_a_file_of_any_name_is_shown_by_that_name(owner, csrf):
         owner.post(f"{answer.url.path}/discard", data={"csrf": csrf})
 
 
-def test_a_browser_runs_nothing_of_what_is_stored(attacked, window, samples):
+@pytest.mark.usefixtures("lurking")
+def test_a_browser_runs_nothing_of_what_is_stored(attacked, window, samples, stored):
     page = window()
     ran = []
     page.on("dialog", lambda dialog: (ran.append(dialog.message), dialog.dismiss()))
@@ -286,9 +324,25 @@ def test_a_browser_runs_nothing_of_what_is_stored(attacked, window, samples):
         "/inspect/attacked/people/mallory",
         "/inspect/attacked/sessions/attacks",
         "/inspect/attacked/sessions/names",
+        f"/inspect/attacked/lines/mallory/{stored['sourced'][0]}",
+        "/inspect/data/stored?w=attacked",
+        filled("/inspect/recall", samples),
+        "/inspect/audit?w=attacked",
+        "/inspect/access?w=attacked",
+        "/inspect/passkeys",
     ):
         page.goto(attacked.url + path)
+        page.wait_for_load_state("load")
         assert page.evaluate("window.hit") is None
+        shows = path.startswith(("/inspect/access", "/inspect/passkeys"))
+        assert not shows or LURKS in page.locator("main").inner_text(), path
+    page.goto(f"{attacked.url}/inspect/work?w=attacked")
+    expect(page.get_by_text("Live.")).to_be_visible()
+    token = {"sub": LURKS, "ops": ["put"], "namespaces_allowed": ["work"], "wid": "attacked"}
+    holder = attacked.client(attacked.owner.post("/v1/caps", json=token).raise_for_status().json()["cap"])
+    holder.post("/v1/memory/put", json={"text": LURKS, "namespace": "work"}).raise_for_status()
+    expect(page.locator("#tail")).to_contain_text(LURKS)
+    assert page.evaluate("window.hit") is None
     assert ran == []
 
 
