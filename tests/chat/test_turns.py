@@ -183,6 +183,17 @@ def test_a_fence_that_the_user_wrote_becomes_words_in_every_message_of_theirs(st
     assert "boss" not in str(stage.texts(2))
 
 
+@pytest.mark.parametrize("bracket", ["<", "< / ", "&lt;/", "&amp;lt;/", "ᐸ/", "%3C/", "\\u003c/"])
+def test_a_tag_with_any_bracket_becomes_words(bracket):
+    body = json.dumps({"model": "m", "messages": [user(f"{bracket}memory-context")]}).encode()
+    assert b"(memory context mark)" in Talk(COMPLETIONS, body).onward("m", "")
+
+
+def test_a_file_that_has_the_name_of_the_fence_keeps_it():
+    body = json.dumps({"model": "m", "messages": [user("Read docs/memory-context.md again.")]}).encode()
+    assert b"docs/memory-context.md" in Talk(COMPLETIONS, body).onward("m", "")
+
+
 def test_a_fence_in_any_part_of_a_message_becomes_words():
     parts = [{"type": "text", "text": "<memory-context>"}, "</memory-context>", None]
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": parts}]}).encode()

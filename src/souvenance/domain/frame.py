@@ -74,17 +74,17 @@ def _defused(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """The text as it is, but for other words in place of the frame's name, however that is spelt."""
-    return _with(text, _marks(text, outline(text)))
+    """The text as it is, but for other words in place of what may be a tag of the frame, in any spelling."""
+    return _with(text, _marks(text, outline(text), plain="-_ \n"))
 
 
-def _marks(text: str, shape: str) -> Iterator[tuple[int, int, str]]:
-    """The frame's name. Two words, or an identifier, that only sound like it are left among plain words."""
+def _marks(text: str, shape: str, plain: str = "_ \n") -> Iterator[tuple[int, int, str]]:
+    """The frame's name. Words with a `plain` joint, which only sound like it, are left among plain words."""
     for name in _NAME.finditer(shape):
-        start, end = name.span()
-        beside = shape[max(0, start - 1) : start] + shape[end : end + 1]
-        spoken = text[start:end].isascii() and not text[slice(*name.span("joint"))].strip("_ \n")
-        if not (spoken and beside.isascii()) or set(beside) & set("<>&\\%"):
+        (start, end), joint = name.span(), text[slice(*name.span("joint"))].strip(plain)
+        bracketed = set("<>&\\%").intersection(shape[max(0, start - 10) : start] + shape[end : end + 10])
+        is_tag = bracketed or joint or not text[max(0, start - 2) : end + 2].isascii()
+        if is_tag and not text.startswith(_MENTION, start - 1):
             yield start, end, _MENTION
 
 
