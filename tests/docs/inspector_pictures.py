@@ -25,10 +25,17 @@ from inspector.door_pages import OF_A_WORKSPACE, UNDER_WAY, filled, routes, samp
 from surfaces.door import environment  # noqa: E402
 
 PICTURES = ROOT / "docs/pictures"
-WIDTH, MOST_HEIGHT = 1040, 900
+WIDTH, MOST_HEIGHT = 1040, 1600
+STEP = 100
+"""So much less is shown of a page whose picture is too large, until it is not."""
 MOST_BYTES = 150_000
 SETTLING_MS = 800
 """Until charts are drawn and the live tail is connected."""
+END = """() => document.documentElement.scrollHeight <= innerHeight ? 0 : Math.max(0,
+  ...[...document.querySelectorAll("main section")]
+    .map(one => Math.ceil(one.getBoundingClientRect().bottom) + 12)
+    .filter(end => innerHeight - 300 < end && end <= innerHeight))"""
+"""Where a picture that does not hold the whole page ends: after a section, if one ends near."""
 NAMES = {
     "/": "home",
     "/inspect/sign-in": "sign-in",
@@ -115,6 +122,15 @@ def add_passkey(page: Page, url: str) -> None:
     page.get_by_text("Signs in as").wait_for()
 
 
+def photograph(page: Page, height: int, target: Path) -> None:
+    for _ in range(2):
+        page.set_viewport_size({"width": WIDTH, "height": height})
+        page.evaluate("document.querySelector('.exact')?.closest('section').scrollIntoView()")
+        height = page.evaluate(END) or height
+    page.wait_for_timeout(SETTLING_MS)
+    page.screenshot(path=target)
+
+
 def draw(folder: Path = PICTURES) -> None:
     with tempfile.TemporaryDirectory() as place, demo_server(Path(place) / "home") as (url, token):
         samples = samples_of(url, token, "default", "ann", "azores-plan")
@@ -139,11 +155,11 @@ def draw(folder: Path = PICTURES) -> None:
                 page.goto(there)
                 page.wait_for_load_state("load")
                 height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
-                page.set_viewport_size({"width": WIDTH, "height": height})
-                page.evaluate("document.querySelector('.exact')?.closest('section').scrollIntoView()")
-                page.wait_for_timeout(SETTLING_MS)
                 target = folder / picture_of(path).name
-                page.screenshot(path=target)
+                photograph(page, height, target)
+                while target.stat().st_size > MOST_BYTES:
+                    height -= STEP
+                    photograph(page, height, target)
                 page.close()
                 print(target.name, target.stat().st_size)
 
