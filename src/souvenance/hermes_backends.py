@@ -73,11 +73,14 @@ def state_files_of(configuration: Configuration) -> StateFiles:
     return StateFiles(configuration.store if configuration.url is None else _folder_of(configuration))
 
 
-def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
+def runtime_of(
+    configuration: Configuration, environment: Mapping[str, str] = ENVIRONMENT, *, asks_model: bool = True
+) -> ProfileRuntime:
     _close_to_others(_queue_of(configuration))
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
+    working = turns if asks_model else None
     return ProfileRuntime(
-        open_backend=lambda: open_backend(configuration, lambda: token()(), turns if asks_model else None),
+        open_backend=lambda: open_backend(configuration, lambda: token()(), working, environment),
         write_queue=SealedWriteQueue(_queue_of(configuration)),
         now=SystemClock().now,
         state_files=state_files_of(configuration),
@@ -235,16 +238,16 @@ def _spent(configuration: Configuration) -> tuple[Spent, str]:
         return Spent(), error.detail
 
 
-def carry(configuration: Configuration, old: str, new: str) -> Carried:
+def carry(configuration: Configuration, old: str, new: str, environment: Mapping[str, str]) -> Carried:
     """Move the memory of one name to another, after the write queue is empty. Raises: SouvenanceError;
     Unsupported by a server that is not Souvenance's."""
     from souvenance.gate.conversation.peers import rename
     from souvenance.hermes.setup.console import Carried
 
-    if not _is_made(configuration, ENVIRONMENT) and not _queue_of(configuration).exists():
+    if not _is_made(configuration, environment) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)
     patient = dataclasses.replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
-    runtime = runtime_of(patient, asks_model=False)
+    runtime = runtime_of(patient, environment, asks_model=False)
     try:
         runtime.flush(_CARRY_SECONDS)
         backend, workspace = runtime.backend(), configuration.workspace
@@ -265,13 +268,15 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     return Carried(old, new, lines, standing.waiting)
 
 
-def asked(configuration: Configuration, question: Callable[[GatedMemory], _T]) -> _T | None:
+def asked(
+    configuration: Configuration, environment: Mapping[str, str], question: Callable[[GatedMemory], _T]
+) -> _T | None:
     """What memory answers about the owner in a new conversation, after the write queue is empty; None where
     nothing is kept yet. Raises: SouvenanceError."""
-    if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
+    if not _is_made(configuration, environment) and not _queue_of(configuration).exists():
         return None
     scope = _owner_scope(configuration)
-    runtime = runtime_of(configuration, asks_model=False)
+    runtime = runtime_of(configuration, environment, asks_model=False)
     try:
         runtime.flush(_FLUSH_SECONDS)
         return runtime.ask_and_wait(scope, question, _CARRY_SECONDS)
@@ -280,17 +285,19 @@ def asked(configuration: Configuration, question: Callable[[GatedMemory], _T]) -
 
 
 @contextmanager
-def looked_into(configuration: Configuration) -> Iterator[tuple[Backend, ConversationScope] | None]:
+def looked_into(
+    configuration: Configuration, environment: Mapping[str, str]
+) -> Iterator[tuple[Backend, ConversationScope] | None]:
     """What reaches the owner's memory, the store itself even if a server runs on it; None where nothing is
     kept yet. Raises: SouvenanceError."""
-    if not _is_made(configuration, os.environ):
+    if not _is_made(configuration, environment):
         yield None
         return
     scope = _owner_scope(configuration)
     if configuration.url is not None:
         backend = open_backend(configuration)
     else:
-        backend = _embedded(_with_model(configuration, _settings(configuration, os.environ)[0], None))
+        backend = _embedded(_with_model(configuration, _settings(configuration, environment)[0], None))
     with closing(backend):
         yield backend, scope
 
@@ -304,14 +311,14 @@ def _owner_scope(configuration: Configuration) -> ConversationScope:
     return scope_of(configuration, here, person)
 
 
-def reached(configuration: Configuration) -> Settings:
+def reached(configuration: Configuration, environment: Mapping[str, str]) -> Settings:
     """The settings by which commands on memory itself reach this memory.
 
     Raises: Unsupported by a server that is not Souvenance's; SouvenanceError.
     """
     from souvenance.agents.narrow_tokens import is_cap
 
-    settings, _ = _settings(configuration, os.environ)
+    settings, _ = _settings(configuration, environment)
     if configuration.url is None:
         return replace(settings, url=None, cap=None)
     token = _token(configuration)()

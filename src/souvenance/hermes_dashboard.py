@@ -285,11 +285,12 @@ def _kept() -> Iterator[_OwnerMemory]:
 def _memory() -> Iterator[tuple[Configuration, _OwnerMemory | None]]:
     """The memory of the profile whose turn it is; None where nothing is kept yet. Raises: SouvenanceError."""
     home = home_now()
-    configuration, complaints = read_configuration(home, environment_of(profile_at(home), ENVIRONMENT))
+    environment = environment_of(profile_at(home), ENVIRONMENT)
+    configuration, complaints = read_configuration(home, environment)
     wrong = [str(one) for one in complaints if one.switches_off]
     if wrong:
         raise Misconfigured(wrong[0], hint="Run: hermes souvenance status")
-    with looked_into(configuration) as found:
+    with looked_into(configuration, environment) as found:
         yield configuration, found and _OwnerMemory(*found)
 
 

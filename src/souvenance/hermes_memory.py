@@ -89,7 +89,8 @@ def _shown(text: str) -> str:
 def show(command_context: CommandContext, message: str | None) -> None:
     """Show what memory tells Hermes now, with ids. With MESSAGE, what it adds to that message."""
     configuration = command_context.configuration()
-    found = asked(configuration, lambda memory: told(memory, configuration, message or ""))
+    environment = command_context.surroundings
+    found = asked(configuration, environment, lambda memory: told(memory, configuration, message or ""))
     answer = {"message": message, "told": found or []}
     nothing = _NO_MATCH if found is not None and message else _NOTHING
     command_context.show(answer, _sections(found) if found else [nothing])
@@ -128,11 +129,11 @@ def forget(command_context: CommandContext, /, **what: Any) -> None:
 @pass_command_context
 def correct(command_context: CommandContext, id: str, text: str, yes: bool) -> None:
     """Replace line ID by TEXT. Erases what was concluded from it too. Shows what goes and asks first."""
-    configuration = command_context.configuration()
+    configuration, environment = command_context.configuration(), command_context.surroundings
     with _holding(command_context, id) as shell:
         if not yes:
             memory.confirm_forgetting(shell, m.Forget(id=id))
-        note = asked(configuration, lambda memory: memory.conclude(USER, text))
+        note = asked(configuration, environment, lambda memory: memory.conclude(USER, text))
         gone: m.ForgetAnswer = shell.call(o.FORGET, m.Forget(id=id))
     answer = {"id": note.id if note else None, "text": text, "forgot": gone}
     command_context.show(answer, [f"{answer['id']}  replaces {id}", memory.forgot(gone)])
@@ -149,8 +150,8 @@ def _holding(command_context: CommandContext, line_id: str) -> Iterator[Shell]:
     if command_context.shell is None or (configuration.url is None and not is_kept(configuration)):
         raise none
     shell: Shell = command_context.shell()
-    shell.settings, shell.workspace = reached(configuration), configuration.workspace
-    shell.json = command_context.json
+    shell.settings = reached(configuration, command_context.surroundings)
+    shell.workspace, shell.json = configuration.workspace, command_context.json
     try:
         for shell.peer in (owner_of(configuration), agent_peer(configuration)):
             with suppress(NotFound):

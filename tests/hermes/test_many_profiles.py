@@ -18,6 +18,7 @@ from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.host import ENVIRONMENT, home_now
 from souvenance.hermes.profile_runtime import QUIET_SECONDS
 from souvenance.hermes.sign_in import profile as sign_in
+from souvenance.hermes_dashboard import answered
 
 PROFILES = 8
 
@@ -168,6 +169,31 @@ def test_eight_profiles_at_once_are_each_warned_once(host, homes, caplog):
 
     all_at_once(host, homes, of_nobody)
     assert caplog.text.count("somebody is not named by the host") == PROFILES
+
+
+def test_what_the_launched_profile_has_in_its_environment_decides_nothing_of_another_s_sign_in(
+    host, homes, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HONCHO_BASE_URL", "http://127.0.0.1:9")
+    with host.turn(homes[0]):
+        assert "on this machine" in sign_in.start(homes[0])["detail"]
+    served = profile(tmp_path / "served", baseUrl="https://memory.example")
+    for own, auth in (({}, None), ({"HONCHO_API_KEY": "its-own"}, "apikey")):
+        with host.turn(served, **own):
+            assert sign_in.status(served)["auth"] == auth
+
+
+def test_a_dashboard_opens_the_store_of_the_profile_and_not_that_of_the_launched_one(
+    host, homes, monkeypatch
+):
+    all_at_once(host, homes[:1], tells)
+    plugin.RUNTIMES.close()
+    monkeypatch.setenv("SOUVENANCE_STORE", "postgresql://launched@127.0.0.1:1/none")
+    with host.turn(homes[0]):
+        status, page = answered("recall", {"message": "Where do I live?"})
+    assert status == 200 and word(homes[0]) in page["text"]
+    with host.turn(homes[0], SOUVENANCE_STORE="postgresql://own@127.0.0.1:1/none"):
+        assert answered("recall", {"message": "Where do I live?"})[0] != 200
 
 
 def test_a_home_has_one_sign_in_however_its_path_is_spelled(host, homes, tmp_path):

@@ -109,6 +109,15 @@ class TestShow:
         assert ("peers.context", "ok") in log(home)[before:]
 
 
+@pytest.mark.parametrize("command", [["show"], ["correct", "ID", "I am fine."], ["forget", "ID"]])
+def test_what_the_profile_keeps_for_its_environment_says_which_store_is_meant(home, run, shown, command):
+    """As in Hermes, which reads the same file."""
+    [line] = [one["id"] for one in shown(ASKED) if one["text"] == ALLERGY]
+    (home / ".env").write_text("SOUVENANCE_STORE=elsewhere\n")
+    refused = run(*[line if one == "ID" else one for one in command], exit_code=11)
+    assert "SOUVENANCE_STORE is not the address" in refused
+
+
 class TestForget:
     def test_erases_the_line_and_what_was_concluded_from_it(self, home, run, shown):
         assert run("forget", id_of(shown(ASKED), ALLERGY), "--yes").startswith("forgot 1 line")

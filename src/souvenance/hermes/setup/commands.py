@@ -369,7 +369,8 @@ def peer(
         ai_peer=taken("aiPeer", ai) if ai is not None else before.ai_peer,
     )
     moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
-    carried = [command_context.carry(before, old, new) for old, new in moves if old is not None]
+    environment = command_context.surroundings
+    carried = [command_context.carry(before, old, new, environment) for old, new in moves if old is not None]
     led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
     if led:
         given["userPeerAliases"] = {**before.user_peer_aliases, **led}

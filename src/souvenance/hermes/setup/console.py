@@ -200,8 +200,11 @@ class Carried(Struct, frozen=True):
             yield f"What waits to be written ({self.waiting}) may be of {self.old}: then run this again."
 
 
-Carry = Callable[[Configuration, str, str], Carried]
-"""Moves all of the memory of one name to another. Raises: SouvenanceError, Unsupported."""
+Carry = Callable[[Configuration, str, str, Mapping[str, str]], Carried]
+"""Moves all of the memory of one name to another. The environment is as Hermes sees it.
+
+Raises: SouvenanceError, Unsupported.
+"""
 
 
 def left_behind(

@@ -8,7 +8,6 @@ looks among its own providers alone. It has no endpoint to disconnect.
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -21,7 +20,7 @@ from msgspec.structs import replace
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
-from souvenance.hermes.host import context_thread, default_home, home_key, user_home
+from souvenance.hermes.host import ENVIRONMENT, context_thread, default_home, home_key, user_home
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
@@ -247,7 +246,7 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
     with _lock:
         found = _tries.get(home_key(home))
         if found is None or found.state != "pending":
-            environment = environment_of(profile_at(home), os.environ)
+            environment = environment_of(profile_at(home), ENVIRONMENT)
             _tries[home_key(home)] = found = _Try()
             try:
                 configuration = read_configuration(home, environment)[0]
@@ -285,7 +284,7 @@ def _run(
 def status(home: Path) -> dict[str, Any]:
     """The state of the profile's sign-in, in the words of the host's shell."""
     found = _tries.get(home_key(home), _Try("idle", ""))
-    configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
+    configuration = read_configuration(home, environment_of(profile_at(home), ENVIRONMENT))[0]
     auth = "oauth" if configuration.oauth is not None else "apikey" if configuration.api_key else None
     return {
         "state": "idle" if found.state == "connected" and auth is None else found.state,
