@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from souvenance.entry.souvenance import cli
 from souvenance.errors import Conflict, Misconfigured, NotFound, StorageReadOnly
 from souvenance.hermes.setup.install import FILES, MARK, folder_of, install, is_placed, reach, uninstall
 from souvenance.hermes.setup.profiles import DEFAULT, environment_of, find_installation, profile_at
@@ -245,6 +246,13 @@ class TestTheInterpreterOfHermes:
     def test_one_without_pip_is_served_by_uv(self, tmp_path):
         python = self.environment(tmp_path)
         assert self.advice(python) == f"uv pip install --python {python} 'souvenance[hermes]'"
+
+    def test_on_windows_it_is_one_that_every_shell_there_reads(self, monkeypatch):
+        monkeypatch.setattr(sys, "platform", "win32")
+        monkeypatch.setattr(sys, "executable", r"C:\Users\Ann Lee\python.exe")
+        told = cli.command()
+        assert r'"C:\Users\Ann Lee\python.exe"' in told
+        assert told.endswith(" souvenance[hermes]") and "'" not in told
 
     @pytest.mark.parametrize("installer", ["pm/workspace.py", "hermes_cli/plugin_python_deps.py"])
     def test_one_that_installs_what_plugins_need_is_left_to_do_so(self, tmp_path, installer):

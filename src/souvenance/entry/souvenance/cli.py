@@ -22,7 +22,9 @@ def command() -> str:
         return "hermes plugins enable souvenance"
     python, has_pip = sys.executable, find_spec("pip")
     pip = [python, "-m", "pip", "install"] if has_pip else ["uv", "pip", "install", "--python", python]
-    return shlex.join([*pip, "souvenance[hermes]"])
+    from subprocess import list2cmdline
+
+    return (list2cmdline if sys.platform == "win32" else shlex.join)([*pip, "souvenance[hermes]"])
 
 
 def _what_to_do(error: ImportError) -> str:
