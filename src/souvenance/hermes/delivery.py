@@ -307,15 +307,11 @@ def statement(
     text = redact(content.strip()) or None
     known = metadata or {}  # The older of the two is only what the host looked for in the entry.
     gone = redact(clean(str(known.get("previous_content") or known.get("old_text") or "")).strip()) or None
-    match action:
-        case "add" if text:
-            return QueuedStatement(scope, peer, text)
-        case "replace" if text:
-            return QueuedStatement(scope, peer, text, instead_of=gone)
-        case "remove" if gone or text:
-            return QueuedStatement(scope, peer, None, instead_of=gone or text)
-        case _:
-            return None
+    if action in ("add", "replace") and text:
+        return QueuedStatement(scope, peer, text, instead_of=gone if action == "replace" else None)
+    if action == "remove" and (gone or text):
+        return QueuedStatement(scope, peer, None, instead_of=gone or text)
+    return None
 
 
 _IDLE_SECONDS = 10.0

@@ -15,6 +15,7 @@ from souvenance.files import locked, move
 from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.delivery import HeardMessages, Transcript
 
+_HEALTH = "health.json"
 DELAY = "delay.txt"
 """Says why what is to be written waits."""
 MODEL_TROUBLE = "model-trouble.txt"
@@ -28,26 +29,21 @@ class StateFiles:
         self._folder = folder
 
     def note(self, health: BackendHealth) -> None:
-        """Note the state of the backend. A folder that can't be written to is no reason to fail."""
-        try:
-            self._write("health.json", msgspec.json.encode(health))
-        except OSError:
-            return
+        """Note the state of the backend."""
+        self.note_trouble(_HEALTH, msgspec.json.encode(health).decode())
 
     def health(self) -> BackendHealth | None:
         """The state of the backend when it last changed; None if it never failed."""
         try:
-            return msgspec.json.decode(
-                (self._folder / "health.json").read_bytes(), type=settled(BackendHealth)
-            )
-        except (OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(self.trouble(_HEALTH), type=settled(BackendHealth))
+        except msgspec.MsgspecError:
             return None
 
     def note_trouble(self, name: str, told: str) -> None:
-        """Note what goes wrong in the file of that name. An empty text removes the file."""
+        """Note what goes wrong in the file of that name, if it can be written. An empty text removes it."""
         try:
             if told:
-                self._write(name, told.encode(errors="replace"))
+                self._write(self._folder / name, told.encode(errors="replace"))
             else:
                 (self._folder / name).unlink(missing_ok=True)
         except OSError:
@@ -68,7 +64,7 @@ class StateFiles:
             done = self.was(*key)
             yield not done
             if not done:
-                self._write(_done(key), b"")
+                self._write(self._folder / _done(key), b"")
 
     def was(self, *key: str) -> bool:
         return (self._folder / _done(key)).exists()
@@ -106,7 +102,7 @@ class StateFiles:
     def _keep(self, path: Path, content: bytes) -> None:
         try:
             new = not path.exists()
-            self._write(f"{path.parent.name}/{path.name}", content)
+            self._write(path, content)
             kept = list(os.scandir(path.parent)) if new else []
             if len(kept) > _MOST_KEPT:
                 kept.sort(key=lambda entry: entry.stat().st_mtime_ns)
@@ -120,8 +116,7 @@ class StateFiles:
         for one in (self._folder, folder):
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def _write(self, name: str, content: bytes) -> None:
-        path = self._folder / name
+    def _write(self, path: Path, content: bytes) -> None:
         self._make(path.parent)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
