@@ -156,7 +156,8 @@ def hermes_settings() -> str:
 
 
 def hermes_variables() -> str:
-    rows = [(f"`{key.variable}`", f"`{key.name}`") for key in KEYS if key.variable]
+    variables = [(name, key.name) for key in KEYS for name in (key.variable, key.kept_as) if name]
+    rows = [(f"`{variable}`", f"`{name}`") for variable, name in variables]
     return _table(("variable", "setting"), rows)
 
 

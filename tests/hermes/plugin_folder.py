@@ -69,8 +69,8 @@ def field(key) -> dict[str, object]:
         "group": key.section,
         "default": text.removesuffix(".0"),
         "choices": key.choices,
-        "env_key": key.variable if key.secret else None,
-        "env_fallbacks": [key.variable] if key.variable and not key.secret else [],
+        "env_key": key.kept_as,
+        "env_fallbacks": [key.variable] if key.variable else [],
         "description": f"{key.says.partition('. ')[0].rstrip('.')}.",
         "inline": key.name in _INLINE,
     }

@@ -152,6 +152,7 @@ class TestTheWholeFolder:
 
 
 RELEASES = ("0.19.0", "0.20.1", "0.20.5", "0.21.0", "0.21.3", "0.21.4", "0.21.5", "0.22.0")
+KEY = "HERMES_SOUVENANCE_API_KEY"
 WAY = re.compile(r"^\| (\d+\.\d+\.\d+) (?:to (\d+\.\d+\.\d+)|and newer) \| (.+) \|$", re.M)
 
 
@@ -187,7 +188,19 @@ class TestThePanel:
         assert {field.key: field.group for field in schema.fields}.items() <= sections.items()
         assert {field.key for field in schema.fields if field.inline} >= {"peerName", "baseUrl"}
         [secret] = [field for field in schema.fields if field.kind == "secret"]
-        assert secret.env_key == "HONCHO_API_KEY"
+        assert (secret.env_key, secret.env_fallbacks) == (KEY, ("HONCHO_API_KEY",))
+
+    @pytest.mark.parametrize("server", ["http://127.0.0.1:8787", "https://memory.example.com"])
+    def test_a_key_that_is_typed_there_is_for_the_server_that_is_named_there(self, home, server):
+        """The host keeps it in the environment, where keys lie about that are meant for others."""
+        chosen(home, baseUrl=server)
+        found, complaints = read_configuration(home, {KEY: "typed", "HONCHO_API_KEY": "left-over"})
+        assert (found.url, found.api_key, complaints) == (server, "typed", [])
+
+    def test_a_key_that_is_typed_there_without_a_server_sends_nothing_anywhere(self, home):
+        found, [complaint] = read_configuration(home, {KEY: "typed"})
+        assert (found.url, found.api_key) == (None, None)
+        assert str(complaint).startswith(f"environment: {KEY} is not used")
 
     def test_what_is_chosen_there_counts(self, home):
         chosen(home, recallMode="tools", contextTokens=300, saveMessages=False, peerName="ann")

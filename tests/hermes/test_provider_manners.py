@@ -480,6 +480,15 @@ def test_a_memory_that_is_off_says_why_and_asks_for_nothing_that_would_not_help(
     assert not any("env_var" in field for field in provider.get_config_schema())
 
 
+def test_a_host_s_own_form_gets_what_is_set_and_keeps_a_key_for_the_server_that_it_names(stage):
+    stage.configure(recallMode="tools", baseUrl="https://memory.example", apiKey="secret-of-ann")
+    fields = {one["key"]: one for one in stage.provider(begin=False).get_config_schema()}
+    shown = {name: one["default"] for name, one in fields.items()}
+    assert (shown["recallMode"], shown["baseUrl"]) == ("tools", "https://memory.example")
+    assert shown["apiKey"] == "" and fields["apiKey"]["secret"]
+    assert fields["apiKey"]["env_var"] == "HERMES_SOUVENANCE_API_KEY"
+
+
 def test_a_configuration_that_switches_memory_off_is_told_in_the_log_once(stage, caplog):
     (stage.home / "souvenance.json").write_text("{")
     provider = stage.provider(begin=False)

@@ -132,3 +132,22 @@ def test_every_request_has_its_row_and_a_plugin_that_is_off_is_not_there(host, d
     assert rows and {row.actor for row in rows} == {"ann"}
     assert host.run("plugins", "disable", "souvenance").exit_code == 0
     assert dashboard.signed_in("GET", f"{API}/person").status_code == 404
+
+
+def test_the_host_s_own_form_shows_what_is_set_and_saving_it_changes_nothing_else(dashboard, host):
+    form = "/api/memory/providers/souvenance/config"
+
+    def shown():
+        return {one["key"]: one["value"] for one in dashboard.signed_in("GET", form).json()["fields"]}
+
+    for mode in ("context", "hybrid"):
+        assert dashboard.signed_in("PUT", form, {"values": {"recallMode": mode}}).status_code == 200
+        before = shown()
+        assert (before["peerName"], before["recallMode"], before["baseUrl"]) == ("ann", mode, "")
+        assert dashboard.signed_in("PUT", form, {"values": before}).status_code == 200
+        assert shown() == before
+    typed = {"values": {"apiKey": "typed-there"}}
+    for surface in (form, f"{form}?surface=declared"):
+        assert dashboard.signed_in("PUT", surface, typed).status_code == 200
+    assert (host.home / ".env").read_text().count("HERMES_SOUVENANCE_API_KEY=typed-there") == 1
+    assert "HONCHO" not in (host.home / ".env").read_text()

@@ -24,15 +24,14 @@ from souvenance.domain.names import ALL
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.files import UNFINISHED, locked, open_regular, others_may, replace_file, translated
 from souvenance.hermes import configuration as c
-from souvenance.hermes.host import default_home, user_home
+from souvenance.hermes.host import ENVIRONMENT, default_home, user_home
 from souvenance.hermes.token import minting, token_of
 
 FILE = "souvenance.json"
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
-KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 
-_VARIABLES = {key.variable for key in c.KEYS if key.variable}
+_VARIABLES = {name for key in c.KEYS for name in (key.kept_as, key.variable) if name}
 _HEEDED = (HOST_VARIABLE, "HOME", "USERPROFILE", "LOCALAPPDATA")
 _PEERS = ("peerName", "aiPeer", "userPeerAliases")
 _STRUCTURE = ("hosts", "defaultHost")
@@ -179,7 +178,7 @@ class _DocumentReader:
         """What the nearest level says of the setting; None if no level does, or nothing that can be used."""
         for level in levels:
             variable = level is levels[-1]
-            for spelling in (key.variable,) if variable else (key.name, *key.aliases):
+            for spelling in (key.kept_as, key.variable) if variable else (key.name, *key.aliases):
                 if spelling is None or (given := level.values.get(spelling)) is None:
                     continue
                 path = f"{level.path}{spelling}"
@@ -253,9 +252,10 @@ class _DocumentReader:
         key, addressed = found.get("apiKey"), any(map(values.get, ("base_url", "environment", "oauth")))
         if key is None or not values.get("api_key"):
             return
+        meant = key.path == c.known("apiKey").kept_as
         if not addressed and (key.level is levels[-1] or (self._document.shared and key.level is levels[1])):
             wrong, hint = c.UNUSED_KEY
-        elif key.level is not levels[0] and c.is_near(values.get("base_url")):
+        elif key.level is not levels[0] and not meant and c.is_near(values.get("base_url")):
             wrong = "is not sent to a baseUrl on this machine or its network"
             hint = f"If it is meant for that server, move it to {levels[0].path}apiKey."
         else:
@@ -297,7 +297,7 @@ class _DocumentReader:
                 hint = "Sign in again and allow it, for everyone in the workspace: souvenance login"
             stated = found["apiKey"]
             wrong = f"is a token that lacks something: {'; '.join(lacks)}{f'; {c.OFF}' if unfit else ''}"
-            self._complain(stated.path, wrong, hint, variable=stated.path == KEY_VARIABLE)
+            self._complain(stated.path, wrong, hint, variable=stated.path in _VARIABLES)
 
     def _warn(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         if values.get("pin_user_peer") and not values.get("peer_name"):
@@ -443,7 +443,7 @@ def write_setting(
     changes: Mapping[str, Any],
     *,
     root: bool = False,
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = ENVIRONMENT,
 ) -> Path:
     """Change settings of the host, or those of all hosts; None takes one out. The file that then counts.
 
@@ -452,7 +452,6 @@ def write_setting(
     Raises: InvalidInput for a value that the setting does not take; Misconfigured if the file that counts
     can't be read; StorageUnavailable.
     """
-    environment = os.environ if environment is None else environment
     wanted = {c.known(name).name: _checked(name, value) for name, value in changes.items()}
     with _alone(home, environment, make=True):
         path, shared = _in_force(home, environment)

@@ -157,6 +157,8 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     """Older names of the choices."""
     variable: str | None = None
     """The environment variable that can be set instead."""
+    kept_as: str | None = None
+    """The variable in which Hermes' own panel keeps it: it is meant for the server of this profile."""
     secret: bool = False
     guards: bool = False
     """Whether it decides where memory goes or what it may reach, so that no default may stand in for a
@@ -293,6 +295,7 @@ class Configuration:
         "machine until baseUrl or environment says where the key belongs.",
         default_text="none",
         variable="HONCHO_API_KEY",
+        kept_as="HERMES_SOUVENANCE_API_KEY",
         secret=True,
         guards=True,
     )

@@ -27,7 +27,7 @@ READS_STDIN = "acp"
 PROVIDERS = "agent.memory_provider"
 """Where the host says what a provider is, and has what providers may use."""
 _SECRETS = "agent.secret_scope"
-_OURS = ("SOUVENANCE_", "HONCHO_", "HERMES_HONCHO_")
+_OURS = ("SOUVENANCE_", "HONCHO_", "HERMES_HONCHO_", "HERMES_SOUVENANCE_")
 
 _T = TypeVar("_T")
 

@@ -56,8 +56,6 @@ from souvenance.hermes.recall import CachedConversation, Recall
 from souvenance.hermes.state_files import DELAY
 from souvenance.hermes.token import minting
 
-NAME = "souvenance"
-
 _FLUSH_SECONDS = 2.0
 """How long memory in this process may take to write the last messages at shutdown."""
 _TRIED_AGAIN_MS = 600_000
@@ -68,6 +66,7 @@ class Provider:
     """Each hook takes, and leaves alone, whatever else a newer host may tell it. For those that are not here
     the host's defaults do: what a helper reports, for one, is what a tool returned."""
 
+    name = "souvenance"
     pre_compress_checkpoint_api_version = 2
     """`on_pre_compress` returns once what was said is on the disk, and writes nothing twice."""
 
@@ -89,10 +88,6 @@ class Provider:
         self._recalled = 0
         """How many memories the latest turn was given."""
         self._warn_user: Callable[[str], object] | None = None
-
-    @property
-    def name(self) -> str:
-        return NAME
 
     def is_available(self) -> bool:
         """Without memory the host goes on silently, so what is broken is logged."""
@@ -539,12 +534,9 @@ class Provider:
         runtime.flush(_FLUSH_SECONDS if runtime.near else self._configured().patience)
 
     def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
-        """What a generic picker may ask; the wizard of `hermes memory setup souvenance` asks better.
-
-        Where memory is off the host takes each variable that is named here for what is missing.
-        """
-        named = self._configured().enabled
-        return [_field(key, named=named) for key in KEYS if key.name in _ASKED]
+        """What a host's own form may ask; the wizard of `hermes memory setup souvenance` asks better."""
+        configuration = self._configured()
+        return [_field(key, configuration) for key in KEYS if key.name in _ASKED]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str, **more: Any) -> None:
         """Raises: InvalidInput; Misconfigured."""
@@ -581,15 +573,13 @@ def _said_by_user(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     return [spoken(message.get("content")) for message in messages if message.get("role") == "user"]
 
 
-def _field(key: ProviderSetting, *, named: bool) -> dict[str, Any]:
-    """`named`: with the variable that may say it instead."""
-    field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
-    if key.variable is not None:
-        field |= {"env_var": key.variable} if named else {}
-        field["secret"] = key.secret
-    if key.choices:
-        field["choices"] = list(key.choices)
-    return field
+def _field(key: ProviderSetting, configuration: Configuration) -> dict[str, Any]:
+    """As it is now: a form that knows nothing better writes its default. Where memory is off, what has a
+    variable would count as missing."""
+    now = "" if key.secret else configuration.value(key.name) or ""
+    named = {"env_var": key.kept_as or key.variable} if configuration.enabled else {}
+    field = {"key": key.name, "description": key.says, "default": now, "choices": list(key.choices)}
+    return {**field, **named, "secret": key.secret}
 
 
 _ASKED = ("baseUrl", "apiKey", "peerName", "recallMode", "sessionStrategy")
