@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, SURE, W, conclude, csrf_of, say, worked
+from inspector.scenes import OFF, SURE, W, csrf_of, say, worked
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -169,28 +169,6 @@ def test_a_narrow_token_is_led_only_where_it_may_go(server, visitor):
     assert "Your token does not open this." in refused.text
 
 
-def test_no_link_leads_a_narrow_token_to_a_refusal(server, visitor):
-    say(server, "atlas", ("ann", "I keep an atlas."), ("helper", "Which one?"), ("ben", "Mine is older."))
-    conclude(server, "helper", "ann", "Ann keeps an atlas.")
-    worked(server)
-    ops = ["get", "list", "put"]
-    for token in (
-        server.mint("ann", ops, [COMMON_NAMESPACE], wid="home"),
-        server.mint("helper", ops, [COMMON_NAMESPACE], wid="home", via=["ann"]),
-        server.mint("guest", ops, [COMMON_NAMESPACE], wid="home", peers=["*"], sessions=["atlas"]),
-    ):
-        client, left, seen = visitor(token), ["/", "/?q=atlas"], {}
-        while left:
-            address = left.pop().partition("#")[0]
-            if address not in seen:
-                answer = client.get(address)
-                seen[address] = answer.status_code
-                links = re.findall(r'href="(/(?:inspect/|\?)[^"]*)"', answer.text)
-                left += [unescape(one) for one in links if "/static/" not in one]
-        assert len(seen) > 5
-        assert {address: status for address, status in seen.items() if status != 200} == {}
-
-
 def test_a_note_is_first_offered_a_namespace_that_the_token_opens(server, visitor):
     offered = {
         names: re.search(
@@ -308,6 +286,30 @@ def test_a_fact_is_removed_added_and_pinned(server, window):
     expect(page.locator(".card")).not_to_contain_text("nuts")
 
 
+def test_a_fact_that_takes_the_place_of_another_is_added_only_after_a_look(server, window):
+    say(server, "vera-talk", ("vera", "I live in Rome."))
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/vera")
+
+    def add(fact):
+        page.get_by_text("Add a fact").click()
+        page.get_by_label("Fact", exact=True).fill(fact)
+        page.get_by_role("button", name="Add", exact=True).click()
+
+    for old, new in (("Home: Rome", "Home: Oslo"), ("Home: Oslo", "Home: Wels")):
+        add(new)
+        expect(page.get_by_role("definition")).to_have_text([old, new])
+        page.get_by_role("link", name="Change nothing").click()
+        expect(page.locator(".card")).to_contain_text(old)
+        add(new)
+        page.get_by_role("button", name="Correct it").click()
+        expect(page.locator(".fact")).to_have_text([re.compile(new)])
+    add("Allergy: nuts")
+    add("Allergy: eggs")
+    expect(page.locator(".fact")).to_have_count(3)
+
+
 def test_a_change_that_comes_too_late_is_refused(server, visitor):
     client = visitor()
     sent = {"before": "Home: Nowhere", "after": "Home: Here", "csrf": csrf_of(client)}
@@ -368,7 +370,7 @@ def test_a_token_that_reads_a_person_is_shown_there_and_ended_there(server, wind
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/people/gail")
     readers = page.get_by_role("region", name="Who can read this")
-    expect(readers).to_contain_text("token from owner, may read, list")
+    expect(readers).to_contain_text(f"token from owner, may read, list in {COMMON_NAMESPACE}, until")
     expect(readers).to_contain_text("The owner’s own token reads everything, too.")
     readers.get_by_role("button", name=re.compile("End the token of gail")).click()
     expect(page.get_by_role("heading", name="What falls", exact=True)).to_be_visible()
@@ -392,7 +394,9 @@ def test_a_session_shows_what_was_concluded_beside_each_turn_and_forgets_one(ser
     turn = page.locator(f"li[id='{first}']")
     expect(turn.get_by_role("complementary")).to_contain_text("Ben plans a boat.")
     expect(page.locator(f"li[id='{second}']").get_by_role("complementary")).to_have_count(0)
-    turn.get_by_role("button", name="Forget …", exact=True).click()
+    button = turn.get_by_role("button", name="Forget …", exact=True)
+    expect(button).to_have_accessible_description(re.compile(r"ben · \d+ \w+ 2\d{3}"))
+    button.click()
     expect(page.get_by_role("heading", name="Forget this message?")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Ben plans a boat.")
     page.get_by_role("button", name=SURE).click()

@@ -233,7 +233,7 @@ It also lets a command run as a user who may not read this interpreter's files.
 def _start_forking() -> None:
     """Start that process where it finds the modules of the tests: Python 3.11 does not tell it."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+        patched.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
         forkserver.ensure_running()
 
 

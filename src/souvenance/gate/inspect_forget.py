@@ -29,7 +29,7 @@ from souvenance.domain.ulid import LineId
 from souvenance.errors import InvalidInput
 from souvenance.gate.conversation.conclusions import OfConclusion, own
 from souvenance.gate.conversation.messages import OfMessage
-from souvenance.gate.conversation.sessions import OfSession, writes_session
+from souvenance.gate.conversation.sessions import OfSession, reads_session, writes_session
 from souvenance.gate.inspect_lines import moves_alone
 from souvenance.gate.inspection import Asked
 from souvenance.gate.messages import Answer
@@ -121,7 +121,11 @@ def forget_session(request: AuthorisedRequest, asked: ForgetSession) -> Outcome:
 
 
 def _message(request: AuthorisedRequest, asked: ForgetMessage) -> Sequence[LinePlace]:
-    return [find_message(request.ctx, asked.session_id, asked.message_id)]
+    """Who may not write to the session forgets what their own peers said, as `memory.forget` lets them."""
+    message, rights = find_message(request.ctx, asked.session_id, asked.message_id), request.rights
+    if rights.sessions is not None or not rights.reaches(message.compartment.owner):
+        rights.writes(asked.session_id)
+    return [message]
 
 
 def _conclusion(request: AuthorisedRequest, asked: ForgetOneConclusion) -> Sequence[LinePlace]:
@@ -269,7 +273,7 @@ MOVE_SESSION = operation(
 )
 _forget = partial(operation, op="forget", answer=ForgetOutcome, rings=True)
 FORGET_MESSAGE = _forget(
-    "inspect.forget_message", work=forget_message, admit=writes_session, peek=_previewing(_message)
+    "inspect.forget_message", work=forget_message, admit=reads_session, peek=_previewing(_message)
 )
 FORGET_CONCLUSION = _forget(
     "inspect.forget_conclusion",

@@ -192,24 +192,27 @@ class ConcludedAnswer(Answer, frozen=True):
     conclusions: list[ConclusionAnswer]
     namespace: str
     """Where the session lies."""
+    writes: bool
+    """Whether the token may write there, and so forget what anybody said."""
 
 
 def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
-    ctx, views = request.ctx, request.rights.views()
+    ctx, rights, views = request.ctx, request.rights, request.rights.views()
     namespace = directory.need(ctx, SESSION, asked.session_id).namespace
     citing = ctx.tx.lines.citing(ctx.scope.workspace, asked.messages)
     found = [
         one
         for compartment, ids in grouped(one for one in citing if one[0].namespace == namespace).items()
         for one in ctx.tx.lines.get_all(compartment, ids)
-        if any(whose.includes(one) for whose in views) and request.rights.sees(one)
+        if any(whose.includes(one) for whose in views) and rights.sees(one)
     ]
     sources = ctx.tx.lines.cited(ctx.scope.workspace, [one.id for one in found])
     opener = Opener(ctx)
     shown = [
         ConclusionAnswer.of(conclusions.View(one, opener.text(one), sources.get(one.id, []))) for one in found
     ]
-    return Outcome(ConcludedAnswer(shown, namespace), reading((namespace,), [one.id for one in found]))
+    told = ConcludedAnswer(shown, namespace, rights.opens(asked.session_id) or rights.owns(asked.session_id))
+    return Outcome(told, reading((namespace,), [one.id for one in found]))
 
 
 # The audit log.

@@ -332,7 +332,7 @@ def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
     if asked.after is not None:
         check_text(asked.after, "after")
     if asked.before is None:
-        directory.ensure(ctx, PEER, asked.observer, namespace=directory.namespace_for(ctx, None, None))
+        directory.ensure(ctx, PEER, asked.observer, namespace=directory.home(ctx))
     amended = [
         one for one in _keepers(request, asked) if _amended(ctx, replace(asked, observer=one), changes)
     ]
@@ -355,7 +355,7 @@ def _amended(ctx: RequestContext, asked: AmendCard, changes: Changes) -> bool:
     """Whether the observer's card had the fact. What holds instead is written once."""
     new, amended = asked.before is None, False
     known = cards.stands_of(ctx, asked.observer, asked.peer)
-    for namespace in [directory.namespace_for(ctx, None, None)] if new else known:
+    for namespace in [directory.home(ctx)] if new else known:
         card = cards.Card(ctx, asked.observer, asked.peer, namespace)
         amended |= card.amend(asked.before, None if amended else asked.after, changes)
     return amended
@@ -413,19 +413,16 @@ def _observers(request: AuthorisedRequest, peer: str) -> list[KnowsPerson]:
     ]
 
 
-def _amends(rights: Rights, asked: AmendCard) -> None:
+def _holds(rights: Rights, asked: Facts) -> None:
     rights.holds(asked.observer, asked.peer)
-    rights.lies(None, None)
 
 
 PEOPLE = operation("inspect.people", "list", PeopleAnswer, people, waits=True)
 """It waits for the store to count lines, and must not keep others from searching meanwhile."""
 HEALTH = operation("inspect.health", "list", ServerHealth, health, anyone)
 NAMESPACES = operation("inspect.namespaces", "list", NamespacesAnswer, namespaces, anyone)
-FACTS = operation(
-    "inspect.facts", "get", FactsAnswer, facts, lambda rights, asked: rights.holds(asked.observer, asked.peer)
-)
-AMEND = operation("inspect.amend", "put", AmendedAnswer, amend, _amends, peek=preview_amend)
+FACTS = operation("inspect.facts", "get", FactsAnswer, facts, _holds)
+AMEND = operation("inspect.amend", "put", AmendedAnswer, amend, _holds, peek=preview_amend)
 PERSON = operation(
     "inspect.person", "list", PersonAnswer, person, lambda rights, asked: rights.peer(asked.peer)
 )

@@ -130,7 +130,7 @@ class Rights:
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""
-        if not self.opens(session) and not self._owns(session):
+        if not self.opens(session) and not self.owns(session):
             raise CapScopeMismatch("the cap may not write to that session")
         authors = set(authors)
         if not all(map(self._grant.reaches, authors)):
@@ -157,7 +157,7 @@ class Rights:
         opened = self._grant.opened
         return self.everywhere if opened is None else session in opened
 
-    def _owns(self, session: str) -> bool:
+    def owns(self, session: str) -> bool:
         """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else. One
         in a closed namespace is judged as one that is not made: who is in it stays inside."""
         grant = self._grant

@@ -146,10 +146,6 @@ class ImportRun(Struct, eq=False):
     trouble: SouvenanceError | None = None
     work: ImportWork | None = None
 
-    @property
-    def is_busy(self) -> bool:
-        return self.state in BUSY
-
 
 class Imports:
     """The imports of one server."""
@@ -189,7 +185,7 @@ class Imports:
 
     def discard(self, run: ImportRun) -> None:
         """Let a file go that waits to be confirmed, or forget what became of it."""
-        if not run.is_busy:
+        if run.state not in BUSY:
             self._runs.pop(run.id, None)
             self._free(run)
 
@@ -240,12 +236,12 @@ class Imports:
     def _make_room(self, jti: str) -> None:
         """Let go what the token left unconfirmed, and the oldest report. Raises: Conflict."""
         for other in [one for one in self._runs.values() if one.jti == jti]:
-            if other.is_busy:
+            if other.state in BUSY:
                 raise Conflict("an import goes on already", hint="Wait until it is over.")
             if other.state == READY:
                 self.discard(other)
         if len(self._runs) >= _MOST_REPORTS:
-            oldest = next((one for one in self._runs.values() if not one.is_busy), None)
+            oldest = next((one for one in self._runs.values() if one.state not in BUSY), None)
             if oldest is None:
                 raise Conflict("too many imports go on", hint="Wait until one is over.")
             self.discard(oldest)

@@ -129,8 +129,8 @@ async def forget_line(visit: Visit) -> Response:
     """Afterwards the page that lists the owner's notes follows, or, where there is none, the people."""
     workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
     asked, keep = m.Forget(id=line_id, owner=owner), url(workspace, "lines", owner, line_id)
-    after = url(*(("notes",) if owner == visit.who.sub else ()), w=workspace)
-    return await forget(visit, o.FORGET, asked, "this note", keep, after, workspace)
+    after = url(*(("notes",) if owner == visit.who.sub and visit.may("list") else ()), w=workspace)
+    return await forget(visit, o.FORGET, asked, "this line", keep, after, workspace)
 
 
 async def receipt(visit: Visit) -> Response:

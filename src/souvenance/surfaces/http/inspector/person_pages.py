@@ -4,10 +4,12 @@ the card, conclusions, sessions, who knows something of them and who can read it
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from msgspec.structs import replace
 from starlette.responses import Response
 
+from souvenance.domain.current_facts import label_of, one_at_a_time
 from souvenance.gate import inspect_forget, inspect_lines, inspect_search, inspection
 from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
 from souvenance.surfaces.http.inspector.places import forget, readers_of, workspace_of, workspaces_of
@@ -81,18 +83,17 @@ async def person(visit: Visit) -> Response:
 
 
 async def change_card(visit: Visit) -> Response:
-    """Add or pin one fact. Correct it or take it off, once what goes was shown."""
+    """Add or pin one fact. Correct it or take it off, once what goes was shown: also where there is one value
+    at a time, and another is added."""
     fields = await visit.form()
     workspace, peer = workspace_of(visit), visit.path["peer"]
     observer = fields.get("observer") or peer
-    changed = inspection.AmendCard(
-        workspace_id=workspace,
-        peer=peer,
-        observer=observer,
-        before=fields.get("before") or None,
-        after=fields.get("after", "").strip() or None,
-        others=fields.get("others") == "yes",
-    )
+    whose: dict[str, Any] = {"workspace_id": workspace, "peer": peer, "observer": observer}
+    before, after = fields.get("before") or None, fields.get("after", "").strip() or None
+    if before is None and after and one_at_a_time(label_of(after)):
+        known = await visit.call(inspection.FACTS, inspection.Facts(**whose))
+        before = next((one.text for one in known.facts if label_of(one.text) == label_of(after)), None)
+    changed = inspection.AmendCard(**whose, before=before, after=after, others=fields.get("others") == "yes")
     page, sure = _page_of(workspace, peer, observer), fields.get("sure") == "yes"
     asks = changed.before not in (None, changed.after) and not sure
     answer = await visit.call(inspection.AMEND, replace(changed, dry_run=asks))

@@ -35,8 +35,7 @@ async def session(visit: Visit) -> Response:
         session=name,
         messages=messages,
         summaries=summaries,
-        namespace=concluded and concluded.namespace,
-        concluded=concluded.conclusions if concluded else [],
+        concluded=concluded,
     )
 
 
