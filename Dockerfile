@@ -1,5 +1,6 @@
 # Souvenance's server. How to run it, and what of this was tried: docs/howto/run-in-containers.md
-FROM python:3.13-slim-bookworm AS build
+# Its Python is the one that every run of the suite has.
+FROM python:3.11-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /build
 COPY deploy/requirements-image.lock ./
@@ -12,7 +13,7 @@ RUN /opt/souvenance/bin/python -m pip install --no-index --no-deps --no-build-is
 RUN /opt/souvenance/bin/python -m pip uninstall --yes hatchling editables pip \
     && /opt/souvenance/bin/python -m compileall -q /opt/souvenance/lib
 
-FROM python:3.13-slim-bookworm
+FROM python:3.11-slim-bookworm
 COPY --from=build /opt/souvenance /opt/souvenance
 RUN install -d -o 10001 -g 10001 -m 700 /var/lib/souvenance
 ENV PATH=/opt/souvenance/bin:$PATH SOUVENANCE_HOME=/var/lib/souvenance PYTHONDONTWRITEBYTECODE=1

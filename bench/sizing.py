@@ -1,4 +1,4 @@
-"""What a line takes on the disk, and what a request takes of a processor: docs/explanation/scale.md.
+"""What a line takes on the disk, and what a request takes of a processor: docs/howto/size-a-server.md.
 
     python bench/sizing.py [--lines N] [--embedder packaged|none] [--store sqlite|postgres]
 

@@ -101,6 +101,12 @@ def test_its_versions_are_those_that_the_suite_runs():
     assert set(ours) <= set(everything)
 
 
+def test_its_python_is_the_one_that_every_run_of_the_suite_has():
+    support = (ROOT / "docs/reference/support.md").read_text("utf-8")
+    [version] = re.findall(r"^\| Python \| .* \| ([\d.]+) in every run", support, re.M)
+    assert re.findall(r"^FROM python:([\d.]+)-", DOCKERFILE, re.M) == [version, version]
+
+
 def test_an_instruction_that_nobody_knows_is_an_error(tmp_path):
     with pytest.raises(AttributeError):
         Build(tmp_path).run("FROM x\nSTOPSIGNAL SIGKILL\n")

@@ -21,6 +21,8 @@ import yaml
 
 from deploy.image import ROOT
 from environments import client_program
+from objects.seaweed import Seaweed
+from objects.signed import ask
 from processes import PATIENCE_SECONDS
 from souvenance.adapters.key_files import KeyFiles
 from souvenance.config import settings_from
@@ -318,6 +320,62 @@ def test_compose_makes_the_bucket_once_its_store_is_healthy(seaweed):
         ran = subprocess.run(command, env=path, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert seaweed.ask("GET", "/souvenance")[0] == 200
+
+
+@pytest.fixture(scope="module")
+def secrets(tmp_path_factory):
+    """What the page's commands make, with stand-ins for sudo and docker: the folder, who is given which file,
+    and the settings that each profile is started with."""
+    folder = tmp_path_factory.mktemp("secrets")
+    stands_in = """#!/bin/sh
+echo "$(basename "$0") $*" >> "$TOLD"; env | grep ^SOUVENANCE_ >> "$TOLD" || true
+"""
+    for name in ("sudo", "docker"):
+        program = folder / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(stands_in)
+        program.chmod(0o755)
+    blocks = re.findall(r"^```sh\n(mkdir .*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    environment = {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "TOLD": str(folder / "told")}
+    for block in blocks:
+        subprocess.run(["bash", "-ec", block], cwd=folder, env=environment, check=True)
+    return folder / "secrets", (folder / "told").read_text().splitlines()
+
+
+def test_the_page_makes_the_secrets_that_compose_mounts(secrets, tmp_path):
+    folder, told = secrets
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert modes == dict.fromkeys(["store", "postgres.password", "s3.id", "s3.secret", "s3.json"], 0o600)
+    given = {name: words[2] for words in map(str.split, told) for name in words[3:] if words[0] == "sudo"}
+    assert {Path(name).name: user for name, user in given.items()} == {
+        **dict.fromkeys(["store", "s3.id", "s3.secret"], "10001"),
+        "postgres.password": "999",
+        "s3.json": "1000",
+    }
+    assert [line for line in told if line.startswith("docker ")] == [
+        "docker compose --profile postgres up --detach",
+        "docker compose --profile s3 up --detach",
+    ]
+    named = dict(line.split("=", 1) for line in told if line.startswith("SOUVENANCE_"))
+    assert set(named) <= COMPOSE["services"]["souvenance"]["environment"].keys()
+    assert settings_from(named, str(tmp_path)).objects == named["SOUVENANCE_OBJECTS"]
+    assert {name for name in named.values() if name.startswith("@")} == {
+        f"@/run/secrets/{name}" for name in ("store", "s3.id", "s3.secret")
+    }
+    password = (folder / "postgres.password").read_text()
+    assert (folder / "store").read_text() == f"postgresql://souvenance:{password}@postgres/souvenance\n"
+
+
+def test_seaweedfs_lets_the_key_of_the_page_in_and_no_other(secrets, tmp_path):
+    folder, _ = secrets
+    key = ((folder / "s3.id").read_text(), (folder / "s3.secret").read_text())
+    server = Seaweed(tmp_path, (folder / "s3.json").read_text(), key)
+    try:
+        server.start()
+        assert server.ask("PUT", "/souvenance")[0] == 200
+        assert ask(server.port, "GET", "/souvenance", key=key[0], secret="another")[0] == 403
+    finally:
+        server.kill()
 
 
 def test_compose_starts_one_bounded_service_and_the_others_by_profile():

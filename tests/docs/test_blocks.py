@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from fnmatch import fnmatch
 
 import pytest
 import yaml
@@ -23,11 +24,12 @@ FIRST = "docs/test_first_recall.py::test_the_path_leads_from_an_empty_folder_to_
 FRAMEWORK = "test_the_program_of_the_page_recalls_in_a_minute_of_the_processor_what_it_stored"
 TYPESCRIPT = "typescript_client/test_typescript_client.py::test_an_example_prints_what_its_comments_say"
 HELM = "deploy/test_manifests.py::test_helm_takes_what_the_page_sets_when_it_installs_and_when_it_grows"
+SECRETS = "deploy/test_manifests.py::test_the_page_makes_the_secrets_that_compose_mounts"
 REGISTRY = "It needs a registry of npm. `make first-recall` runs it."
 INSTALLED = "The package is installed already: docs/test_installing.py installs it."
 CONTAINERS = "There is no container engine. deploy/test_image.py runs the steps of the image."
 CLUSTER = "There is no cluster."
-AGENT = "An agent needs a model. The scenarios of tests/integrations play its tools."
+AGENT = "integrations/test_frameworks.py::test_the_agent_of_the_page_asks_memory_and_is_told"
 BROWSER = "A person signs in with a browser: tests/oauth and tests/hermes do that."
 
 ELSEWHERE = {
@@ -74,9 +76,7 @@ ELSEWHERE = {
             "It changes the machine, as root. deploy/test_manifests.py verifies the unit.",
         ]
     },
-    "docs/howto/run-in-containers.md": {
-        "sh": [CONTAINERS, CONTAINERS, CONTAINERS, CONTAINERS, HELM, HELM, CLUSTER]
-    },
+    "docs/howto/run-in-containers.md": {"sh": [*[CONTAINERS] * 4, SECRETS, SECRETS, HELM, HELM, CLUSTER]},
     "docs/howto/sign-in.md": {"text": [BROWSER, BROWSER]},
     "docs/howto/use-from-typescript.md": {"sh": [REGISTRY], "ts": [TYPESCRIPT] * 6},
     "docs/howto/use-with-frameworks.md": {
@@ -118,6 +118,17 @@ def test_every_block_of_the_page_is_closed_and_its_data_can_be_read(page):
     for kind, body in blocks(page):
         if kind in DATA:
             assert DATA[kind](body)
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_program_that_is_only_indented_is_one_of_make(page):
+    """A block without a fence is run by nobody."""
+    prose = re.sub(r"^( *)```.*?^\1```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    indented = [line for line in re.findall(r"^    (\S.*)$", prose, re.M) if PROGRAM.search(line)]
+    targets = re.findall(r"^([\w%.-]+)(?: [\w %.-]+)?:", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    for line in indented:
+        made = re.match(r"make ([\w.-]+)", line)
+        assert made and any(fnmatch(made[1], one.replace("%", "*")) for one in targets), line
 
 
 def test_every_test_that_is_named_exists_and_every_folder_and_file_too():

@@ -44,6 +44,13 @@ def test_every_page_is_on_the_map():
         assert name == "README.md" or f"({name})" in chart, name
 
 
+def test_the_map_for_contributors_names_every_folder_of_tests():
+    chart = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"`(\w+)/?`", re.search(r"Tests are in\n`tests/`(.*?)These programs", chart, re.S)[1])
+    folders = [path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name[0] not in "._"]
+    assert sorted(named) == sorted(folders)
+
+
 def test_the_format_page_names_every_file_of_test_vectors():
     page = (ROOT / "docs/reference/format.md").read_text("utf-8")
     vectors = {path.name for path in (ROOT / "tests/domain/vectors").iterdir()}

@@ -3,8 +3,8 @@
     python play.py URL TOKEN HOME PAGE NAME...
 
 A scenario is a function of `scenarios/NAME.py`; it is played with a memory in a folder and with one on the
-server. A program is a block of the page below a heading; it is played as a new user's, with an empty home.
-Prints one line of JSON for each.
+server. A program is a block of the page below a heading; it is played as a new user's, with an empty home,
+alone and with the block about an agent. Prints one line of JSON for each.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import os
 import re
 import sys
 import tempfile
+import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -68,11 +69,21 @@ def scenarios(name: str) -> Iterator[Callable[[World], Any]]:
             yield found
 
 
-def programs(page: str) -> Iterator[tuple[str, str]]:
-    """The first block below each heading, with the name that the module of its framework has."""
+def programs(page: str) -> Iterator[tuple[str, str, str]]:
+    """The first block below each heading, with the name of the module of its framework. Then that program
+    again with the block about an agent at its end; nothing if there is none."""
     for section in re.split(r"^## ", page, flags=re.M)[1:]:
         for block in re.findall(r"^```python\n(.*?)^```$", section, re.M | re.S)[:1]:
-            yield re.findall(r"souvenance\.integrations\.(\w+)", block)[0], block
+            more = re.findall(r"^```py\n(.*?)^```$", section, re.M | re.S)
+            name = re.findall(r"souvenance\.integrations\.(\w+)", block)[0]
+            yield name, block, block + textwrap.indent(_runnable(more[0]), "    ") if more else ""
+
+
+def _runnable(block: str) -> str:
+    """As a program runs it that is not in a loop of asyncio."""
+    if "await " not in block:
+        return block
+    return f"async def main():\n{textwrap.indent(block, '    ')}\nasyncio.run(main())\n"
 
 
 def run(scenario: Callable[[World], Any], world: World) -> None:
@@ -87,12 +98,13 @@ def main(url: str, token: str, home: str, page: str, *names: str) -> None:
         "folder": {"home": f"{home}/folder", "embedder": "none"},
         "server": {"url": url, "token": token},
     }
-    for name, block in programs(Path(page).read_text("utf-8")):
-        if name in names:
-            os.environ["HOME"] = tempfile.mkdtemp(dir=home)
-            code = compile(block, page, "exec")
-            told = played(lambda code=code: exec(code, {"__name__": "__main__"}))
-            tell(name, "program", "", told)
+    for name, program, with_agent in programs(Path(page).read_text("utf-8")):
+        for kind, block in (("program", program), ("agent", with_agent)):
+            if name in names and block:
+                os.environ["HOME"] = tempfile.mkdtemp(dir=home)
+                code = compile(block, page, "exec")
+                told = played(lambda code=code: exec(code, {"__name__": "__main__"}))
+                tell(name, kind, "", told)
     for place, opened in places.items():
         with souvenance.open(**opened) as memory:
             for name in names:

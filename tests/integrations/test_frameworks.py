@@ -19,6 +19,7 @@ import pytest
 from docs.examples import ROOT, matches
 from environments import client_program
 from integrations.play import programs
+from integrations.responses_model import responses_model
 from surfaces.door import serving
 
 pytestmark = pytest.mark.long
@@ -43,6 +44,7 @@ QUIET = {
     "CREWAI_TRACING_ENABLED": "false",
     "OTEL_SDK_DISABLED": "true",
     "LANGSMITH_TRACING": "false",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
 }
 """No framework reports to its makers from here."""
 
@@ -65,12 +67,12 @@ STEPS = [
 def played(tmp_path_factory):
     """How each scenario and each program went."""
     folder = tmp_path_factory.mktemp("frameworks")
-    with serving(folder / "server") as server:
-        running = [start(environment, server, folder / environment) for environment in ENVIRONMENTS]
+    with serving(folder / "server") as server, responses_model() as model:
+        running = [start(environment, server, model, folder / environment) for environment in ENVIRONMENTS]
         return {key: row for process in running for key, row in finish(process)}
 
 
-def start(environment, server, folder):
+def start(environment, server, model, folder):
     folder.mkdir()
     asked = (server.url, server.owner_cap, str(folder), str(PAGE), *ENVIRONMENTS[environment])
     return subprocess.Popen(
@@ -80,6 +82,8 @@ def start(environment, server, folder):
             "HOME": str(folder),
             "PYTHONPATH": str(ROOT / "src"),
             "TZ": "UTC",
+            "OPENAI_BASE_URL": model,
+            "OPENAI_API_KEY": "none",
             **QUIET,
         },
         stdout=subprocess.PIPE,
@@ -107,7 +111,7 @@ def test_the_framework_finds_what_it_expects(played, name, scenario, place):
 def section(name):
     """What the page says of a framework: its program, and what that prints."""
     page = PAGE.read_text("utf-8")
-    [block] = [block for found, block in programs(page) if found == name]
+    [block] = [block for found, block, _ in programs(page) if found == name]
     return block, re.search(r"^```text\n(.*?)^```$", page[page.index(block) :], re.M | re.S)[1]
 
 
@@ -117,6 +121,16 @@ def test_the_program_of_the_page_recalls_in_a_minute_of_the_processor_what_it_st
     assert told["failure"] is None, told["failure"]
     assert matches(section(name)[1], told["printed"], PAGE)
     assert told["seconds"] < 60
+
+
+@pytest.mark.parametrize(
+    ("name", "known"), [("openai_agents", "I live in Lisbon"), ("pydantic_ai", "Ann prefers the window seat")]
+)
+def test_the_agent_of_the_page_asks_memory_and_is_told(played, name, known):
+    told = played[name, "agent", ""]
+    assert told["failure"] is None, told["failure"]
+    _by_the_program, by_the_agent = re.findall(rf"^.*{known}$", told["printed"], re.M)
+    assert by_the_agent.startswith("- 20")
 
 
 @pytest.mark.parametrize("name", EXTRAS)

@@ -34,8 +34,9 @@ OWNERS = [
 
 
 class Seaweed:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, users: str = "", key: tuple[str, str] = ROOT) -> None:
         self.folder = folder
+        self._key = key
         self._ports = _free_ports(8)
         self.port = self._ports[0]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -47,7 +48,7 @@ class Seaweed:
             "actions": ["Admin", "Read", "Write", "List", "Tagging"],
         }
         self._config = folder / "s3.json"
-        self._config.write_text(json.dumps({"identities": [root, *OWNERS]}))
+        self._config.write_text(users or json.dumps({"identities": [root, *OWNERS]}))
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -93,7 +94,7 @@ class Seaweed:
             self._process = None
 
     def ask(self, method: str, path: str, query: str = "", body: bytes = b"") -> tuple[int, bytes]:
-        return ask(self.port, method, path, key=ROOT[0], secret=ROOT[1], query=query, body=body)
+        return ask(self.port, method, path, key=self._key[0], secret=self._key[1], query=query, body=body)
 
     def _await_bucket(self) -> None:
         """Make the bucket, and write to it: the server takes requests before it can serve them."""

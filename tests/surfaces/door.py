@@ -231,9 +231,9 @@ It also lets a command run as a user who may not read this interpreter's files.
 
 @cache
 def _start_forking() -> None:
-    """Start that process where it finds the modules of the tests: Python 3.11 does not tell it."""
+    """Start that process where it finds the modules that this one does: Python 3.11 does not tell it."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+        patched.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
         forkserver.ensure_running()
 
 

@@ -35,6 +35,17 @@ def test_rules_are_set_shown_and_removed(command, compartment):
     assert "not_found" in command("retention", "remove", "short", exit_code=6).err
 
 
+def test_a_rule_that_lets_lines_fade_is_shown_before_it_holds_too(command, compartment):
+    command("put", "one", "-n", compartment)
+    set_it = ("retention", "set", "old-news", "--fade", "30d", "-n", compartment)
+    said = f"old-news: a line in {compartment} ranks half as well after 30 days; 0 lines that old now"
+    refused = command(*set_it, exit_code=3).err
+    assert "confirmation_needed" in refused and f"set {said}?" in refused
+    assert "old-news" not in command("retention", "show").out
+    assert command(*set_it, "--yes").out == f"set {said}\n"
+    assert command("retention", "remove", "old-news").out == "removed old-news\n"
+
+
 @pytest.mark.parametrize(
     "options", ["", "--keep 1d --fade 1d", "--summarise", "--keep 36h", "--keep 0d", "--fade 9"]
 )

@@ -81,6 +81,12 @@ def test_no_two_panels_lie_on_each_other_and_each_asks_the_source_that_is_chosen
     assert {panel["datasource"]["uid"] for panel in DASHBOARD["panels"]} == {"${source}"}
 
 
+def test_every_metric_that_a_page_names_is_there(told):
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))
+    named = {name for name, _ in _METRIC.findall(pages)}
+    assert named and named <= told.keys()
+
+
 def test_every_alert_is_listed_in_the_page():
     names = {rule["alert"] for group in ALERTS["groups"] for rule in group["rules"]}
     assert set(re.findall(r"`(Souvenance\w+)`", PAGE)) == names

@@ -58,15 +58,15 @@ def set_rule(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Set rule NAME, in place of an earlier one. Shows what it will remove and asks first."""
+    """Set rule NAME, in place of an earlier one. Shows what it will do and asks first."""
     then: Then = FADE if keep is None else SUMMARISE if summarise else FORGET
     request = t.SetRule(name, then, _days(keep, fade, summarise=summarise), namespace, kind)
-    if dry_run or (then != FADE and not yes):
+    if dry_run or not yes:
         would = shell.call(t.SET, replace(request, dry_run=True))
         if dry_run:
             shell.show(would, lambda: f"would set {_described(would)}")
             return
-        confirm(f"set {_described(would)}, and these go for good")
+        confirm(f"set {_described(would)}{'' if then == FADE else ', and these go for good'}")
     answer = shell.call(t.SET, request)
     shell.show(answer, lambda: f"set {_described(answer)}")
 

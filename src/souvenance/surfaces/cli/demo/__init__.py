@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 
 import click
@@ -29,6 +30,5 @@ def demo(shell: Shell, fill: bool) -> None:
     text = "stored {messages} messages in {sessions} sessions, {notes} notes and {tokens} tokens".format(
         **stored
     )
-    shell.show(
-        stored, lambda: f"{text}\nSee them: souvenance serve, then souvenance open in another terminal"
-    )
+    command = shlex.join(["souvenance", *(("--home", shell.home) if shell.home else ())])
+    shell.show(stored, lambda: f"{text}\nSee them: {command} serve, then {command} open in another terminal")
