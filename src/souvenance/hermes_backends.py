@@ -183,8 +183,7 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
         return settings
     budget = budget_of(configuration)
     asked = replace(given, endpoints={DERIVE: ModelEndpoint(URL, NAME)}, whole=budget, each=budget)
-    host = HostProgram(turns.busy, HostModel(call, turns, note))
-    return replace(settings, model=asked, host=host)
+    return replace(settings, model=asked, host=HostProgram(turns.busy, HostModel(call, turns, note)))
 
 
 def budget_of(configuration: Configuration) -> Allowance:
@@ -350,8 +349,7 @@ def _looked_at(
             if backend.tokens.capped:
                 backend.gate.call(WHOAMI, backend.tokens.itself(), Nothing())
             else:
-                peer = agent_peer(configuration)
-                asked = ReadCard(workspace_id=configuration.workspace, peer_id=peer)
+                asked = ReadCard(workspace_id=configuration.workspace, peer_id=agent_peer(configuration))
                 backend.gate.call(READ_CARD, backend.tokens.itself(), asked)
         except NotFound as error:
             if error.detail in NO_SUCH_PATH:

@@ -85,8 +85,7 @@ class ReadableExport:
         """Each page, which part of it, and its records."""
         self._stored.execute("CREATE INDEX place ON record (page, section, place, id)")
         self._stored.execute("CREATE INDEX id ON record (id)")
-        parts = list(self._parts())
-        self._stored.executemany("UPDATE record SET part = ? WHERE rowid = ?", parts)
+        self._stored.executemany("UPDATE record SET part = ? WHERE rowid = ?", list(self._parts()))
         for page, part in self._stored.execute("SELECT DISTINCT page, part FROM record ORDER BY page, part"):
             found = self._stored.execute(
                 "SELECT json FROM record WHERE page = ? AND part = ? ORDER BY section, place, id",

@@ -74,8 +74,7 @@ class _WriteFile(Struct, frozen=True, order=True):
 
     @property
     def name(self) -> str:
-        parts = (self.place, self.id, self.lane, self.key, self.attempts, self.state)
-        return ".".join(map(str, parts))
+        return ".".join(map(str, (self.place, self.id, self.lane, self.key, self.attempts, self.state)))
 
 
 class SealedWriteQueue:

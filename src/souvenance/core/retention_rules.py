@@ -25,8 +25,7 @@ def rules_of(tx: Transaction, memo: Memo, workspace: str, mark: int) -> Sequence
     key = (rules_of, workspace, mark)
     known: Sequence[RetentionRule] | None = memo.get(key)
     if known is None:
-        found = map(rule_of, tx.directory.entries(workspace, ENTRY))
-        known = sorted(found, key=lambda rule: rule.name)
+        known = sorted(map(rule_of, tx.directory.entries(workspace, ENTRY)), key=lambda rule: rule.name)
         memo.keep(key, known)
     return known
 

@@ -475,8 +475,7 @@ class Configuration:
             return self.base_url
         if self.environment == "local":
             return "http://localhost:8000"
-        cloud = self.environment or self.api_key or self.oauth
-        return CLOUD if cloud else None
+        return CLOUD if self.environment or self.api_key or self.oauth else None
 
     def value(self, name: str) -> Any:
         return getattr(self, _SPELLINGS[name].attribute)

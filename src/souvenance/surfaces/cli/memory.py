@@ -155,8 +155,7 @@ def _explained(why: m.Explanation | None) -> str:
 @pass_shell
 def list_(shell: Shell, /, **fields: Any) -> None:
     """List lines, oldest first. The text is shown if the token grants 'get'."""
-    request = m.List(**fields)
-    answer = shell.call(o.LIST, replace(request, texts=shell.grants("get")))
+    answer = shell.call(o.LIST, replace(m.List(**fields), texts=shell.grants("get")))
 
     def rows() -> Iterator[str]:
         yield shown(map(_listed, answer.lines))

@@ -33,8 +33,7 @@ Statuses = Callable[[type[e.SouvenanceError]], int]
 
 def own_shape(codes: list[str]) -> Schema:
     """A refusal as Souvenance's own API has it."""
-    error = {"$ref": "#/components/schemas/Error"}
-    return {"allOf": [error, {"properties": {"error": {"enum": codes}}}]}
+    return {"allOf": [{"$ref": "#/components/schemas/Error"}, {"properties": {"error": {"enum": codes}}}]}
 
 
 def described(

@@ -51,8 +51,7 @@ class Body(NamedTuple):
 
 async def body_of(request: Request, gate: Gate, most: int, token: str | None = None) -> Body:
     """The body of a request with a token. Raises: CapMissing, CapMalformed, CapSigInvalid."""
-    who = gate.recognised(token or token_of(request))
-    return await _held(request).read(request, most, who)
+    return await _held(request).read(request, most, gate.recognised(token or token_of(request)))
 
 
 async def body_of_anybody(request: Request, most: int) -> Body:

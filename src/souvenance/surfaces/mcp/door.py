@@ -169,8 +169,7 @@ class _Endpoint:
                 "a bound cap can't be used here: one request of MCP is more than one at the gate",
                 hint="Narrow it with its holder key to a bearer cap: 'souvenance cap attenuate'.",
             )
-        credentials = Credentials(given.token)
-        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.Nothing)
+        cap = await self._threads.call(self._gate, o.WHOAMI, Credentials(given.token), m.Nothing)
         person, token = person_of(cap), given.token or ""
 
         async def ask(task: Task, operation: Operation, message: m.Request) -> Any:

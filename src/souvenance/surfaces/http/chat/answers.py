@@ -37,8 +37,7 @@ def error_body(error: SouvenanceError) -> dict[str, Any]:
     status = status_of(type(error))
     kind = _BY_STATUS.get(status, _OTHERS[status >= 500])
     message = f"{error.detail}. {error.hint}" if error.hint else error.detail
-    said = {"message": message, "type": kind, "param": None, "code": error.code}
-    return {"error": said}
+    return {"error": {"message": message, "type": kind, "param": None, "code": error.code}}
 
 
 _MOST_CHARS = 200_000

@@ -182,8 +182,7 @@ class TurnQueue:
 
     def add(self, session: SessionKey, write: Callable[[], Awaitable[None]]) -> None:
         """Write it in the background, after what came before it in its session."""
-        before = self._last.get(session)
-        self._last[session] = asyncio.create_task(self._write(session, before, write))
+        self._last[session] = asyncio.create_task(self._write(session, self._last.get(session), write))
 
     async def _write(
         self, session: SessionKey, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]

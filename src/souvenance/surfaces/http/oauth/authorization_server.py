@@ -335,8 +335,7 @@ class OAuthServer(AuthorizationServer):
             raise InvalidGrantError()
         granted_scope = scope if scope and scope != user.get_scope() else user.scope
         access: sign_ins.Access = "write" if sign_ins.WRITE in granted_scope.split() else "read"
-        kept = user.scope.encode()
-        tokens = self.state.redeem(user.slip, access, kept, again=include_refresh_token)
+        tokens = self.state.redeem(user.slip, access, user.scope.encode(), again=include_refresh_token)
         if tokens is None:
             raise InvalidGrantError("It has expired, was withdrawn or was used before.")
         answer: dict[str, Any] = {
