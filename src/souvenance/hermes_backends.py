@@ -195,14 +195,12 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
     """The state of memory, found outside of any conversation."""
     from souvenance.hermes.setup.status import Findings
 
-    write_queue = SealedWriteQueue(_queue_of(configuration))
     standing, unwritable = None, ""
     try:
-        standing = write_queue.standing()
+        with closing(SealedWriteQueue(_queue_of(configuration))) as write_queue:
+            standing = write_queue.standing()
     except SouvenanceError as error:
         unwritable = f"{error.code}: {error.detail}."
-    finally:
-        write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
     reachable, detail = _looked_at(configuration, environment, upkeep.token if upkeep else None)
     state_files = state_files_of(configuration)
@@ -270,12 +268,9 @@ def asked(configuration: Configuration, question: Callable[[GatedMemory], _T]) -
     if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
         return None
     scope = _owner_scope(configuration)
-    runtime = runtime_of(configuration, asks_model=False)
-    try:
+    with closing(runtime_of(configuration, asks_model=False)) as runtime:
         runtime.flush(_FLUSH_SECONDS)
         return runtime.ask_and_wait(scope, question, _CARRY_SECONDS)
-    finally:
-        runtime.close()
 
 
 @contextmanager
@@ -344,18 +339,16 @@ def _looked_at(
         if not _is_made(configuration, environment):
             return _not_made_yet(configuration.store)
         impatient = dataclasses.replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS))
-        backend = open_backend(impatient, token, environment=environment)
-        try:
-            if backend.tokens.capped:
-                backend.gate.call(WHOAMI, backend.tokens.itself(), Nothing())
-            else:
-                asked = ReadCard(workspace_id=configuration.workspace, peer_id=agent_peer(configuration))
-                backend.gate.call(READ_CARD, backend.tokens.itself(), asked)
-        except NotFound as error:
-            if error.detail in NO_SUCH_PATH:
-                raise ServerUnreachable("what answers there has no such path") from error
-        finally:
-            backend.close()
+        with closing(open_backend(impatient, token, environment=environment)) as backend:
+            try:
+                if backend.tokens.capped:
+                    backend.gate.call(WHOAMI, backend.tokens.itself(), Nothing())
+                else:
+                    asked = ReadCard(workspace_id=configuration.workspace, peer_id=agent_peer(configuration))
+                    backend.gate.call(READ_CARD, backend.tokens.itself(), asked)
+            except NotFound as error:
+                if error.detail in NO_SUCH_PATH:
+                    raise ServerUnreachable("what answers there has no such path") from error
     except SouvenanceError as error:
         elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
         hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
