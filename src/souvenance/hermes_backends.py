@@ -197,8 +197,7 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
 
     standing, unwritable = None, ""
     try:
-        with closing(SealedWriteQueue(_queue_of(configuration))) as write_queue:
-            standing = write_queue.standing()
+        standing = SealedWriteQueue(_queue_of(configuration)).standing()
     except SouvenanceError as error:
         unwritable = f"{error.code}: {error.detail}."
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None

@@ -92,7 +92,6 @@ class WriteQueueContract:
     def write_queue(self, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
         write_queue = open_write_queue()
         yield write_queue
-        write_queue.close()
 
     @pytest.fixture
     def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
@@ -166,7 +165,6 @@ class WriteQueueContract:
         self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue, hand: Hand
     ) -> None:
         put(write_queue, ("a", 1))
-        write_queue.close()
         again = open_write_queue()
         assert again.deliver(hand)
         again.close()
@@ -328,11 +326,3 @@ class WriteQueueContract:
         for letter in hand.taken:
             order[letter.lane].append(letter.body["n"])
         assert order == {f"lane {number}": list(range(letters)) for number in range(threads)}
-
-    def test_a_closed_write_queue_may_be_used_again(self, write_queue: WriteQueue, hand: Hand) -> None:
-        put(write_queue, ("a", 1))
-        write_queue.close()
-        write_queue.close()
-        put(write_queue, ("a", 2))
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [1, 2]

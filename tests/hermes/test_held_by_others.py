@@ -135,7 +135,6 @@ def test_a_letter_that_is_swept_away_while_it_is_written_is_written_again(tmp_pa
     assert not sweeps
     taken = []
     assert write_queue.deliver(taken.append)
-    write_queue.close()
     assert [letter.body["n"] for letter in taken] == [1, 2]
 
 

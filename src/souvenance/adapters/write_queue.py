@@ -112,9 +112,6 @@ class SealedWriteQueue:
         ours = 0 if seal is None else waiting.count(seal.name)
         return WriteQueueStatus(ours, len(entries) - len(waiting), len(waiting) - ours)
 
-    def close(self) -> None:
-        """Nothing is open between calls."""
-
     def _entries(self) -> list[_WriteFile]:
         found = filter(None, map(_NAME.match, names_in(self._folder)))
         return sorted(convert(name.groupdict(), settled(_WriteFile), strict=False) for name in found)
