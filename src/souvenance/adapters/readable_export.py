@@ -38,7 +38,7 @@ from souvenance.adapters.importers.json_files import shape_of
 from souvenance.adapters.importers.source_files import elements, opened, pages
 from souvenance.adapters.private_files import SourceFile
 from souvenance.agents.names import escalated
-from souvenance.decoders import settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import archive_records as r
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.imports import Skipped
@@ -372,10 +372,7 @@ def _texts(lines: list[str]) -> dict[str, str]:
 
 def _sorted(row: bytes, texts: dict[str, str], place: str) -> tuple[str, bytes]:
     """A record, with its text and without what is for reading alone. Raises: ArchiveDamaged."""
-    try:
-        whole = msgspec.json.decode(row, type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError):
-        raise ArchiveDamaged(f"{place}: a record can't be read") from None
+    whole = decoded(row, dict[str, Any], ArchiveDamaged(f"{place}: a record can't be read"))
     if "record" not in whole:
         return _MANIFEST, row
     if whole["record"] != "line":

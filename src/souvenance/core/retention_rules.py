@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from souvenance.decoders import settled
+from souvenance.decoders import decoded
 from souvenance.domain.directory import Entry
 from souvenance.domain.retention import FORGET, Hidden, RetentionRule
 from souvenance.errors import Tampered
@@ -51,7 +51,5 @@ def drop(tx: Transaction, workspace: str, name: str) -> None:
 
 def rule_of(entry: Entry) -> RetentionRule:
     """Raises: Tampered."""
-    try:
-        return msgspec.json.decode(entry.configuration, type=settled(RetentionRule))
-    except msgspec.MsgspecError:
-        raise Tampered(f"the retention rule {entry.name!r} can't be read") from None
+    fault = Tampered(f"the retention rule {entry.name!r} can't be read")
+    return decoded(entry.configuration, RetentionRule, fault)

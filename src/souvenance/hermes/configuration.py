@@ -43,7 +43,6 @@ NOT_NEEDED = (
 )
 """Settings of the bundled Honcho plugin that are accepted and have no use here."""
 CLOUD = "https://api.honcho.dev"
-"""Honcho's own server."""
 USUAL_WAIT = 0.3
 TASK = "souvenance"
 """What Hermes books the cost of its model under, and what config.yaml calls it: `auxiliary.souvenance`."""

@@ -28,7 +28,6 @@ NUMBER: Schema = {"type": "integer"}
 Shape = Callable[[list[str]], Schema]
 """What a refusal looks like that has one of these codes."""
 Statuses = Callable[[type[e.SouvenanceError]], int]
-"""The status of each error."""
 
 
 def own_shape(codes: list[str]) -> Schema:

@@ -41,7 +41,7 @@ from authlib.oauth2.rfc8628 import (
 )
 from msgspec import Meta, Struct
 
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import sign_ins
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.sign_ins import Allow, Chosen
@@ -406,10 +406,7 @@ def register(state: OAuthState, asked: OAuthRequest) -> Answered:
 
     Raises: SouvenanceError, OAuth2Error.
     """
-    try:
-        wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
-    except UNREADABLE:
-        raise InvalidClientMetadataError("The metadata can not be read.") from None
+    wanted = decoded(asked.body, _Wanted, InvalidClientMetadataError("The metadata can not be read."))
     redirects, method = wanted.redirect_uris, wanted.token_endpoint_auth_method
     if not all(sign_ins.may_redirect(uri) and is_valid_url(uri) for uri in redirects):
         raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")
