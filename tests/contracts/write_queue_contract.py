@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,16 +89,13 @@ class WriteQueueContract:
         raise NotImplementedError("override the fixture 'open_write_queue'")
 
     @pytest.fixture
-    def write_queue(self, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
-        write_queue = open_write_queue()
-        yield write_queue
+    def write_queue(self, open_write_queue: OpenWriteQueue) -> WriteQueue:
+        return open_write_queue()
 
     @pytest.fixture
-    def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
+    def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> WriteQueue:
         """The same queue, open at the same time."""
-        second = open_write_queue()
-        yield second
-        second.close()
+        return open_write_queue()
 
     @pytest.fixture
     def hand(self) -> Hand:
@@ -167,7 +164,6 @@ class WriteQueueContract:
         put(write_queue, ("a", 1))
         again = open_write_queue()
         assert again.deliver(hand)
-        again.close()
         assert hand.numbers == [1]
 
     def test_the_order_is_that_of_putting_whoever_put(
