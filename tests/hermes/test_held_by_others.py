@@ -92,8 +92,6 @@ def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_wri
     taken = []
     assert second.deliver(taken.append)
     assert first.standing() == WriteQueueStatus()
-    first.close()
-    second.close()
     assert [letter.body["n"] for letter in taken] == [1, 2, 3]
 
 
