@@ -27,3 +27,11 @@ def settled(shape: _T) -> _T:
             msgspec.json.Decoder(shape)
             _known.add(shape)
     return shape
+
+
+def decoded(raw: bytes | str, shape: type[_T], fault: Exception) -> _T:
+    """What the JSON says. Raises: `fault` if it can't be read, or is not of the shape."""
+    try:
+        return msgspec.json.decode(raw, type=settled(shape))
+    except UNREADABLE:
+        raise fault from None

@@ -186,8 +186,7 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
         return settings
     budget = budget_of(configuration)
     asked = replace(given, endpoints={DERIVE: ModelEndpoint(URL, NAME)}, whole=budget, each=budget)
-    host = HostProgram(turns.busy, HostModel(call, turns, note))
-    return replace(settings, model=asked, host=host)
+    return replace(settings, model=asked, host=HostProgram(turns.busy, HostModel(call, turns, note)))
 
 
 def budget_of(configuration: Configuration) -> Allowance:
@@ -199,14 +198,11 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIR
     """The state of memory, found outside of any conversation."""
     from souvenance.hermes.setup.status import Findings
 
-    write_queue = SealedWriteQueue(_queue_of(configuration))
     standing, unwritable = None, ""
     try:
-        standing = write_queue.standing()
+        standing = SealedWriteQueue(_queue_of(configuration)).standing()
     except SouvenanceError as error:
         unwritable = f"{error.code}: {error.detail}."
-    finally:
-        write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
     reachable, detail = _looked_at(configuration, environment, upkeep.token if upkeep else None)
     state_files = state_files_of(configuration)
@@ -276,12 +272,9 @@ def asked(
     if not _is_made(configuration, environment) and not _queue_of(configuration).exists():
         return None
     scope = _owner_scope(configuration)
-    runtime = runtime_of(configuration, environment, asks_model=False)
-    try:
+    with closing(runtime_of(configuration, environment, asks_model=False)) as runtime:
         runtime.flush(_FLUSH_SECONDS)
         return runtime.ask_and_wait(scope, question, _CARRY_SECONDS)
-    finally:
-        runtime.close()
 
 
 @contextmanager
@@ -352,19 +345,16 @@ def _looked_at(
         if not _is_made(configuration, environment):
             return _not_made_yet(configuration.store)
         impatient = dataclasses.replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS))
-        backend = open_backend(impatient, token, environment=environment)
-        try:
-            if backend.tokens.capped:
-                backend.gate.call(WHOAMI, backend.tokens.itself(), Nothing())
-            else:
-                peer = agent_peer(configuration)
-                asked = ReadCard(workspace_id=configuration.workspace, peer_id=peer)
-                backend.gate.call(READ_CARD, backend.tokens.itself(), asked)
-        except NotFound as error:
-            if error.detail in NO_SUCH_PATH:
-                raise ServerUnreachable("what answers there has no such path") from error
-        finally:
-            backend.close()
+        with closing(open_backend(impatient, token, environment=environment)) as backend:
+            try:
+                if backend.tokens.capped:
+                    backend.gate.call(WHOAMI, backend.tokens.itself(), Nothing())
+                else:
+                    asked = ReadCard(workspace_id=configuration.workspace, peer_id=agent_peer(configuration))
+                    backend.gate.call(READ_CARD, backend.tokens.itself(), asked)
+            except NotFound as error:
+                if error.detail in NO_SUCH_PATH:
+                    raise ServerUnreachable("what answers there has no such path") from error
     except SouvenanceError as error:
         elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
         hint = "Start that server, or correct baseUrl." if elsewhere else error.hint

@@ -121,7 +121,6 @@ class RecallPage(Struct, frozen=True):
     messages: list[TriedMessage]
     """What was looked at, best first; none of a server that does not explain its search."""
     why: Mapping[str, str]
-    """What each reason means."""
 
 
 class _OwnerMemory(Struct, frozen=True):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import click
@@ -109,12 +108,7 @@ def _sections(found: list[ToldRemark]) -> Iterator[str]:
 @click.argument("id", type=LINE_ID)
 @click.option("--dry-run", is_flag=True, help="Show what would be erased. Erase nothing.")
 @yes_option
-@click.option(
-    "--receipt",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the signed receipt to FILE. FILE must not exist.",
-)
+@memory.receipt_option
 @pass_command_context
 def forget(command_context: CommandContext, /, **what: Any) -> None:
     """Erase a line for good, with what was concluded from it alone. Shows what goes and asks first."""
@@ -132,7 +126,7 @@ def correct(command_context: CommandContext, id: str, text: str, yes: bool) -> N
     configuration, environment = command_context.configuration(), command_context.surroundings
     with _holding(command_context, id) as shell:
         if not yes:
-            memory.confirm_forgetting(shell, m.Forget(id=id))
+            memory.confirm_forgetting(shell.call(o.FORGET, m.Forget(id=id, dry_run=True)))
         note = asked(configuration, environment, lambda memory: memory.conclude(USER, text))
         gone: m.ForgetAnswer = shell.call(o.FORGET, m.Forget(id=id))
     answer = {"id": note.id if note else None, "text": text, "forgot": gone}

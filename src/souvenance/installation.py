@@ -374,10 +374,9 @@ def _with_objects(
 
     objects = open_objects(settings.objects, settings.objects_key)
     store = mirrored(sql_store, entropy, None if rebuilding else objects)
-    worker = ReplicationWorker(
+    return store, ReplicationWorker(
         store=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
     )
-    return store, worker
 
 
 def _repairer(sql_store: SqlStore, clock: Clock, services: Services, worker: ReplicationWorker) -> Repairer:
@@ -395,8 +394,7 @@ def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
             f"{home / ROOT_FILE} is missing, and without it the lines of this store can't be opened",
             hint="Restore root.key from a backup.",
         )
-    keyring = KeyFiles.create(home)
-    return made, keyring, SqlStore(in_file(settings.database))
+    return made, KeyFiles.create(home), SqlStore(in_file(settings.database))
 
 
 def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
@@ -428,11 +426,10 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
     made: dict[ModelEndpoint, Endpoint] = {}
     for one in asked.endpoints.values():
         if one not in made:
-            key = None if one.key is None else secret_of(one.key)
             made[one] = Endpoint(
                 one.url,
                 one.name,
-                key=key,
+                key=None if one.key is None else secret_of(one.key),
                 timeout=asked.timeout_seconds,
                 now=clock.now,
                 transport=settings.host.transport if settings.host is not None else None,

@@ -134,17 +134,12 @@ class Idle:
     number of threads."""
 
     def __init__(self) -> None:
-        self._asked = self._answered = 0
+        self.asked = self._answered = 0
         self._lock = threading.Lock()
-
-    @property
-    def asked(self) -> int:
-        """How many requests there were."""
-        return self._asked
 
     def __enter__(self) -> None:
         with self._lock:
-            self._asked += 1
+            self.asked += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
@@ -156,6 +151,6 @@ class Idle:
         Gives up after so many times, or when it is stopped.
         """
         for _ in range(times):
-            asked = self._asked
-            if stopped.wait(seconds) or self._answered == self._asked == asked:
+            asked = self.asked
+            if stopped.wait(seconds) or self._answered == self.asked == asked:
                 break

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chat.stage import PATIENCE_SECONDS, a_stage, asked
 from model.stand_in import Fails, Hangs, Says, Streams
-from souvenance.surfaces.http.chat.answers import Events, HeardAnswer
+from souvenance.surfaces.http.chat.upstreams import Events, HeardAnswer
 
 
 def event(text, **more):

@@ -44,7 +44,6 @@ def folder(tmp_path):
 def write_queue(folder):
     write_queue = SealedWriteQueue(folder)
     yield write_queue
-    write_queue.close()
 
 
 @pytest.fixture
@@ -71,7 +70,6 @@ def renamed(path, part, value):
 def test_nothing_is_made_before_the_first_letter(folder, write_queue, hand):
     assert write_queue.deliver(hand)
     assert write_queue.standing() == WriteQueueStatus()
-    write_queue.close()
     assert not folder.exists()
 
 
@@ -123,7 +121,6 @@ def test_no_body_and_no_lane_can_be_read_in_the_files_during_their_life(folder, 
     moments = [contents(folder)]
     write_queue.deliver(hand)
     moments.append(contents(folder))
-    write_queue.close()
     moments.append(contents(folder))
     assert len(hand.offered) == 40
     assert hand.offered[0].body["text"].startswith(RARE)
@@ -150,7 +147,6 @@ def test_lanes_can_be_told_apart_only_with_the_key(tmp_path):
     for place in ("one", "two"):
         write_queue = SealedWriteQueue(tmp_path / place)
         put(write_queue, ("a", 1), ("a", 2), ("b", 3))
-        write_queue.close()
         names.append([path.name.split(".")[2] for path in letters(tmp_path / place)])
     assert [len(set(lanes)) for lanes in names] == [2, 2]
     assert not set(names[0]) & set(names[1])
@@ -320,7 +316,6 @@ def test_what_a_child_puts_is_not_lost_when_its_parent_closes_meanwhile(folder, 
             os._exit(0)
     while write_queue.standing().waiting < 2:
         assert os.waitpid(child, os.WNOHANG) == (0, 0)
-    write_queue.close()
     os.write(writing, b"x")
     os.waitpid(child, 0)
     os.close(reading)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,17 +89,13 @@ class WriteQueueContract:
         raise NotImplementedError("override the fixture 'open_write_queue'")
 
     @pytest.fixture
-    def write_queue(self, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
-        write_queue = open_write_queue()
-        yield write_queue
-        write_queue.close()
+    def write_queue(self, open_write_queue: OpenWriteQueue) -> WriteQueue:
+        return open_write_queue()
 
     @pytest.fixture
-    def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
+    def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> WriteQueue:
         """The same queue, open at the same time."""
-        second = open_write_queue()
-        yield second
-        second.close()
+        return open_write_queue()
 
     @pytest.fixture
     def hand(self) -> Hand:
@@ -166,10 +162,8 @@ class WriteQueueContract:
         self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue, hand: Hand
     ) -> None:
         put(write_queue, ("a", 1))
-        write_queue.close()
         again = open_write_queue()
         assert again.deliver(hand)
-        again.close()
         assert hand.numbers == [1]
 
     def test_the_order_is_that_of_putting_whoever_put(
@@ -328,11 +322,3 @@ class WriteQueueContract:
         for letter in hand.taken:
             order[letter.lane].append(letter.body["n"])
         assert order == {f"lane {number}": list(range(letters)) for number in range(threads)}
-
-    def test_a_closed_write_queue_may_be_used_again(self, write_queue: WriteQueue, hand: Hand) -> None:
-        put(write_queue, ("a", 1))
-        write_queue.close()
-        write_queue.close()
-        put(write_queue, ("a", 2))
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [1, 2]

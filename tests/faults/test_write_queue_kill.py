@@ -92,7 +92,6 @@ def together(folder, host):
     for number in range(FULL_LIFE):
         print(write_queue.put(LANES[number % 3], {"life": host, "n": number}), flush=True)
         write_queue.deliver(carry)
-    write_queue.close()
 
 
 @pytest.fixture
@@ -133,7 +132,6 @@ def test_what_killed_hosts_acknowledged_is_delivered_once_and_in_order(folder):
     assert {row[4] for row in taken} == {0}
     assert all(order == sorted(order) for order in by_lane(taken).values())
     assert write_queue.standing() == WriteQueueStatus()
-    write_queue.close()
 
 
 def test_hosts_killed_while_they_deliver_repeat_at_most_the_letter_in_hand(folder):
@@ -143,7 +141,6 @@ def test_hosts_killed_while_they_deliver_repeat_at_most_the_letter_in_hand(folde
     write_queue = SealedWriteQueue(folder)
     assert write_queue.deliver(carrier(folder))
     assert write_queue.standing() == WriteQueueStatus()
-    write_queue.close()
     taken = journal(folder)
     assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
     assert all(order == sorted(order) for order in by_lane(taken).values())
@@ -172,7 +169,6 @@ def test_a_letter_whose_carrier_was_killed_comes_again_and_says_so(folder):
     assert write_queue.deliver(taken.append)
     assert [(letter.body["n"], letter.attempts) for letter in taken] == [(1, 2), (2, 0)]
     assert taken[0].id == letter_id
-    write_queue.close()
 
 
 def test_a_child_that_outlives_a_killed_host_does_not_keep_others_from_delivering(folder):
@@ -199,7 +195,6 @@ def test_a_child_that_outlives_a_killed_host_does_not_keep_others_from_deliverin
     for end in (reading, writing, born, bearing):
         os.close(end)
     assert [letter.body for letter in taken] == [{"n": 1}]
-    write_queue.close()
 
 
 def test_on_a_full_disk_nothing_acknowledged_is_lost_and_a_little_compartment_is_enough_to_deliver_it(
@@ -223,7 +218,6 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost_and_a_little_compartment_is
     assert list(dict.fromkeys(letter.id for letter in taken)) == acknowledged
     assert len(taken) <= len(acknowledged) + 1
     assert write_queue.put("a", {"n": 0})
-    write_queue.close()
 
 
 def test_two_hosts_that_put_and_deliver_at_once_lose_nothing_and_repeat_nothing(folder):
@@ -236,7 +230,6 @@ def test_two_hosts_that_put_and_deliver_at_once_lose_nothing_and_repeat_nothing(
     write_queue = SealedWriteQueue(folder)
     assert write_queue.deliver(carrier(folder))
     assert write_queue.standing() == WriteQueueStatus()
-    write_queue.close()
     taken = journal(folder)
     assert sorted(row[0] for row in taken) == sorted(told[0] + told[1])
     assert {row[4] for row in taken} == {0}

@@ -92,8 +92,6 @@ def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_wri
     taken = []
     assert second.deliver(taken.append)
     assert first.standing() == WriteQueueStatus()
-    first.close()
-    second.close()
     assert [letter.body["n"] for letter in taken] == [1, 2, 3]
 
 
@@ -135,7 +133,6 @@ def test_a_letter_that_is_swept_away_while_it_is_written_is_written_again(tmp_pa
     assert not sweeps
     taken = []
     assert write_queue.deliver(taken.append)
-    write_queue.close()
     assert [letter.body["n"] for letter in taken] == [1, 2]
 
 

@@ -39,7 +39,6 @@ def test_a_crash_and_two_hosts_at_once_on_one_home_lose_double_and_disorder_noth
             until(lambda: write_queue.standing().waiting == 1)
             server.kill()
     assert write_queue.standing().waiting == 1
-    write_queue.close()
     with host.serving() as server, stored(host.store) as store, ThreadPoolExecutor() as pool:
         beside = pool.submit(host.once, "My lucky town is Nuuk.")
         jane, kim = Talk(server, model, "user:jane"), Talk(server, model, "user:kim")

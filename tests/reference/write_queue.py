@@ -53,9 +53,6 @@ class MemoryWriteQueue:
         with self._lock:
             return WriteQueueStatus(len(self._letters), len(self._aside))
 
-    def close(self) -> None:
-        pass
-
     def _next(self, stuck: set[str]) -> QueuedWrite | None:
         with self._lock:
             for letter in self._letters.values():

@@ -330,8 +330,7 @@ class Archives:
         """Whether the file looks like one: encrypted, or compressed with a name of ours at its beginning."""
         try:
             with open_regular(path) as file:
-                start = file.read(len(MAGIC))
-                if start == MAGIC:
+                if file.read(len(MAGIC)) == MAGIC:
                     return True
                 file.seek(0)
                 with gzip.GzipFile(fileobj=file, mode="rb") as opened:

@@ -278,8 +278,7 @@ def copy_store(
     """
     migrate(source)
     with source.read() as session:
-        origin = _fingerprint(session)
-        _claim(target, origin)
+        _claim(target, _fingerprint(session))
         tables = _shared(_catalogue(source, session), target, vectors=(form or noted_form(session)) == SEALED)
         counts = {table.name: _copied(session, target, table, report) for table in tables}
         moment = _moment(session)

@@ -164,8 +164,6 @@ _CONTROL = pattern(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 class Documents:
-    """A `DocumentReader`."""
-
     def __init__(self, pdf_bounds: PdfLimits = _PDF_LIMITS) -> None:
         self._pdf_bounds = pdf_bounds
 

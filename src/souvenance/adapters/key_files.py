@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.adapters.private_files import is_unfinished, names_in, read_private, sweep, write_private
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import decoded
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES
@@ -186,10 +186,7 @@ def _with_new_signer(content: _KeyFile) -> _KeyFile:
 
 
 def _read(path: Path) -> _KeyFile:
-    try:
-        return msgspec.json.decode(read_private(path), type=settled(_KeyFile))
-    except UNREADABLE:
-        raise _damaged(path) from None
+    return decoded(read_private(path), _KeyFile, _damaged(path))
 
 
 def _encoded(content: _KeyFile) -> str:

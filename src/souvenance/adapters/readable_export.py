@@ -38,7 +38,7 @@ from souvenance.adapters.importers.json_files import shape_of
 from souvenance.adapters.importers.source_files import elements, opened, pages
 from souvenance.adapters.private_files import SourceFile
 from souvenance.agents.names import escalated
-from souvenance.decoders import settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import archive_records as r
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.imports import Skipped
@@ -85,8 +85,7 @@ class ReadableExport:
         """Each page, which part of it, and its records."""
         self._stored.execute("CREATE INDEX place ON record (page, section, place, id)")
         self._stored.execute("CREATE INDEX id ON record (id)")
-        parts = list(self._parts())
-        self._stored.executemany("UPDATE record SET part = ? WHERE rowid = ?", parts)
+        self._stored.executemany("UPDATE record SET part = ? WHERE rowid = ?", list(self._parts()))
         for page, part in self._stored.execute("SELECT DISTINCT page, part FROM record ORDER BY page, part"):
             found = self._stored.execute(
                 "SELECT json FROM record WHERE page = ? AND part = ? ORDER BY section, place, id",
@@ -373,10 +372,7 @@ def _texts(lines: list[str]) -> dict[str, str]:
 
 def _sorted(row: bytes, texts: dict[str, str], place: str) -> tuple[str, bytes]:
     """A record, with its text and without what is for reading alone. Raises: ArchiveDamaged."""
-    try:
-        whole = msgspec.json.decode(row, type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError):
-        raise ArchiveDamaged(f"{place}: a record can't be read") from None
+    whole = decoded(row, dict[str, Any], ArchiveDamaged(f"{place}: a record can't be read"))
     if "record" not in whole:
         return _MANIFEST, row
     if whole["record"] != "line":

@@ -74,8 +74,7 @@ class _WriteFile(Struct, frozen=True, order=True):
 
     @property
     def name(self) -> str:
-        parts = (self.place, self.id, self.lane, self.key, self.attempts, self.state)
-        return ".".join(map(str, parts))
+        return ".".join(map(str, (self.place, self.id, self.lane, self.key, self.attempts, self.state)))
 
 
 class SealedWriteQueue:
@@ -112,9 +111,6 @@ class SealedWriteQueue:
         waiting = [entry.key for entry in entries if entry.state == WAITING]
         ours = 0 if seal is None else waiting.count(seal.name)
         return WriteQueueStatus(ours, len(entries) - len(waiting), len(waiting) - ours)
-
-    def close(self) -> None:
-        """Nothing is open between calls."""
 
     def _entries(self) -> list[_WriteFile]:
         found = filter(None, map(_NAME.match, names_in(self._folder)))

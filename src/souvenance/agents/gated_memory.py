@@ -426,8 +426,7 @@ class GatedMemory:
     def _all(self, looks: Mapping[str, Look[Any]]) -> dict[str, Any]:
         """What is made of the answer to each. Raises: SouvenanceError."""
         calls = [(look.operation, look.request) for look in looks.values()]
-        answers = self._together(self._tokens("read"), calls)
-        pairs = zip(looks.items(), answers, strict=True)
+        pairs = zip(looks.items(), self._together(self._tokens("read"), calls), strict=True)
         return {name: look.read(self._there(answer)) for (name, look), answer in pairs}
 
     def _found(self, operation: Operation, request: Request) -> Any:

@@ -67,11 +67,10 @@ class Wording:
         Raises: ImportUnreadable.
         """
         for part_id, text, part in _parts(record):
-            metadata = self.with_origin(record.metadata, part_id, {**record.origin, **part})
             fields = {
                 "content": text,
                 "peer_id": record.peer,
-                "metadata": metadata,
+                "metadata": self.with_origin(record.metadata, part_id, {**record.origin, **part}),
                 "created_at": self._time(record.at, record.place),
             }
             yield part_id, self._made(fields, said.NewMessage, record.place)
@@ -426,8 +425,7 @@ class Taking:
         elif there:
             self.tally.skip("cards where there is another one here", place)
         elif entries:
-            request = WriteCard(**about, namespace=self._terms.namespace, peer_card=entries)
-            self._ask(WRITE_CARD, request)
+            self._ask(WRITE_CARD, WriteCard(**about, namespace=self._terms.namespace, peer_card=entries))
             self.tally.cards += 1
 
     def _flush(self) -> None:

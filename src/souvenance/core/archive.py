@@ -21,7 +21,7 @@ from souvenance.core.conversation.conclusions import likeness
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.core.vault import CompartmentKeys
-from souvenance.decoders import settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import archive_records as r
 from souvenance.domain.content import decode_metadata, encode_metadata
 from souvenance.domain.directory import (
@@ -150,10 +150,7 @@ def _member(one: Membership) -> r.MembershipRecord:
 
 
 def _object(encoded: str, name: str) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(encoded, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        raise Tampered(f"the entry {name!r} holds what nobody wrote") from None
+    return decoded(encoded, dict[str, Any], Tampered(f"the entry {name!r} holds what nobody wrote"))
 
 
 PAGE_BYTES = 256 * 1024

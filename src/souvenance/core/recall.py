@@ -49,7 +49,6 @@ class Wish(Struct, frozen=True):
     at: int | None = None
     """When it is asked, if not now."""
     floor: bool = False
-    """Hide weak matches."""
     explain: bool = False
 
 

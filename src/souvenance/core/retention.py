@@ -119,8 +119,7 @@ class Retention:
             return False
         with self._store.read(workspace) as tx:
             ctx = _context(tx, self._services, workspace, now)
-            aged = rule.aged(now)
-            sessions = tx.lines.aged_sessions(workspace, aged, self._after, _SESSIONS_AT_ONCE)
+            sessions = tx.lines.aged_sessions(workspace, rule.aged(now), self._after, _SESSIONS_AT_ONCE)
             due = [one for one in sessions if _summarised(ctx, rule, one) or _lacks_summary(ctx, rule, one)]
         for session in due:
             with self._store.write(workspace) as tx:
@@ -158,8 +157,7 @@ def _remove(ctx: RequestContext, lines: Sequence[SealedLine], rule: str = "expir
 
 
 def _record(ctx: RequestContext, changes: Changes, rule: str) -> None:
-    event = own_event(ctx.now, "work.retain", changes.trace(rule=rule))
-    ctx.tx.audit.append(ctx.scope.workspace, event)
+    ctx.tx.audit.append(ctx.scope.workspace, own_event(ctx.now, "work.retain", changes.trace(rule=rule)))
 
 
 def _aged(ctx: RequestContext, rule: RetentionRule, session: str) -> Iterable[SealedLine]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from souvenance.decoders import settled
+from souvenance.decoders import decoded
 from souvenance.domain.directory import Entry
 from souvenance.domain.retention import FORGET, Hidden, RetentionRule
 from souvenance.errors import Tampered
@@ -25,8 +25,7 @@ def rules_of(tx: Transaction, memo: Memo, workspace: str, mark: int) -> Sequence
     key = (rules_of, workspace, mark)
     known: Sequence[RetentionRule] | None = memo.get(key)
     if known is None:
-        found = map(rule_of, tx.directory.entries(workspace, ENTRY))
-        known = sorted(found, key=lambda rule: rule.name)
+        known = sorted(map(rule_of, tx.directory.entries(workspace, ENTRY)), key=lambda rule: rule.name)
         memo.keep(key, known)
     return known
 
@@ -52,7 +51,5 @@ def drop(tx: Transaction, workspace: str, name: str) -> None:
 
 def rule_of(entry: Entry) -> RetentionRule:
     """Raises: Tampered."""
-    try:
-        return msgspec.json.decode(entry.configuration, type=settled(RetentionRule))
-    except msgspec.MsgspecError:
-        raise Tampered(f"the retention rule {entry.name!r} can't be read") from None
+    fault = Tampered(f"the retention rule {entry.name!r} can't be read")
+    return decoded(entry.configuration, RetentionRule, fault)

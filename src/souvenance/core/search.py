@@ -391,8 +391,7 @@ def _newest_first(
     ]
     if not newer:
         return hits
-    places = [hit[:2] for hit in newer]
-    near = ctx.services.index.alike(ctx.tx, inquiry(), best[:2], places, bounds.within)
+    near = ctx.services.index.alike(ctx.tx, inquiry(), best[:2], [hit[:2] for hit in newer], bounds.within)
     same = [hit for hit in newer if near.get(hit[:2], 0.0) >= _ALIKE]
     if not same:
         return hits

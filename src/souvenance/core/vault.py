@@ -111,8 +111,7 @@ class Vault:
     def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
         """Wrap a key again, under the root key that is current now."""
         context = seal.key_place(key.compartment, key.purpose, key.epoch)
-        fresh = self._keyring.wrap(self._unwrapped(key), context)
-        tx.keys.rewrap(key._replace(wrapped=fresh))
+        tx.keys.rewrap(key._replace(wrapped=self._keyring.wrap(self._unwrapped(key), context)))
 
     def check(self, key: WrappedKey) -> None:
         """Raises: WrongKey, Tampered if the key does not open."""

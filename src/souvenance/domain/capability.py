@@ -304,8 +304,7 @@ def extent(claims: Claims) -> Extent:
 
 
 def sign(claims: Claims, *, key: Ed25519PrivateKey, kid: str) -> str:
-    payload = msgspec.json.encode(claims)
-    return jws.sign(payload, key, typ=TYPE, kid=kid)
+    return jws.sign(msgspec.json.encode(claims), key, typ=TYPE, kid=kid)
 
 
 def bearer(blocks: str, secret: Ed25519PrivateKey) -> str:
@@ -340,8 +339,7 @@ def attenuate(
         )
     if len(parts) >= MAX_BLOCKS:
         raise e.CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
-    block = sign(child, key=secret, kid=parent.cnf.jwk.thumbprint())
-    blocks = "~".join([*parts, block])
+    blocks = "~".join([*parts, sign(child, key=secret, kid=parent.cnf.jwk.thumbprint())])
     return blocks if child_secret is None else bearer(blocks, child_secret)
 
 

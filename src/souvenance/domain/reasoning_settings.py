@@ -120,5 +120,4 @@ def rhythm(session: Habits, workspace: Habits) -> tuple[int, int] | None:
 
 
 def observed(member: MemberReasoning, peer: PeerHabits) -> bool:
-    said = (member.observe_me, peer.observe_me)
-    return next((one for one in said if one is not None), True)
+    return next((one for one in (member.observe_me, peer.observe_me) if one is not None), True)

@@ -26,7 +26,7 @@ from souvenance.core.conversation.cards import is_card
 from souvenance.core.conversation.compartments import Changes, denied, everywhere, reading
 from souvenance.core.conversation.summarise import is_note
 from souvenance.core.request_context import RequestContext, Trace
-from souvenance.decoders import settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import archive_records as r
 from souvenance.domain import names
 from souvenance.domain.archive_records import LineRecord, Record
@@ -171,10 +171,7 @@ class _Expected(Struct, frozen=True):
 
 
 def _expected(entry: Entry) -> _Expected:
-    try:
-        return msgspec.json.decode(entry.metadata, type=settled(_Expected))
-    except msgspec.MsgspecError:
-        raise Tampered("the note of an import can't be read") from None
+    return decoded(entry.metadata, _Expected, Tampered("the note of an import can't be read"))
 
 
 def _count_sort(ctx: RequestContext, sort: str) -> int:

@@ -26,12 +26,10 @@ class Health(m.Answer, frozen=True):
     work_oldest_ms: int
     """For how long the first of them has been due; 0 if none is."""
     embedder: bool
-    """Whether there is one."""
     embedder_rests: bool
     embedding_behind: bool
     """Whether lines wait for their vectors."""
     model: bool
-    """Whether there is one."""
     model_rests: bool
     left: m.Budget | None = None
     """What of the installation's budget for models is left; None without a model."""

@@ -133,8 +133,7 @@ def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
         *_lost(authorised.ctx.tx, logged),
         *_unexplained(authorised.ctx.tx, request.workspace, logged),
     ]
-    answer = m.ExamineAnswer(len(logged.left), findings)
-    return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
+    return Outcome(m.ExamineAnswer(len(logged.left), findings), Trace((), (), f"findings={len(findings)}"))
 
 
 def _lost(tx: Transaction, logged: Replayed) -> Iterator[str]:

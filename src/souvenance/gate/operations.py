@@ -156,7 +156,6 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
         floor=request.floor,
         explain=request.explain,
     )
-    found = recall(authorised.ctx, wish)
     lines = [
         m.RecalledLine(
             **line_facts(one.line),
@@ -167,7 +166,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
             matched=one.matched,
             explanation=one.explanation,
         )
-        for one in found
+        for one in recall(authorised.ctx, wish)
     ]
     return Outcome(m.GetAnswer(lines), Trace(_asked(authorised), [line.id for line in lines]))
 
@@ -326,8 +325,7 @@ def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
         owner=owner,
         line=request.id,
     )
-    also = receipts.gone_runs(gone.with_them)
-    detail = Detail(owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    detail = Detail(owner, gone.lines, gone.keys, receipts.gone_runs(gone.with_them), epoch=gone.epoch)
     lines = () if request.id is None else (request.id,)
     return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
 

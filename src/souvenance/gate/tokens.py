@@ -28,8 +28,7 @@ class MadeToken(msgspec.Struct, frozen=True):
         return cls(Ancestor(claims.jti, claims.sub, kid, at, extent(claims)), claims.ops, claims.exp)
 
     def trace(self) -> Trace:
-        detail = msgspec.json.encode(self, order="sorted").decode()
-        return Trace(self.token.extent.namespaces, (), detail)
+        return Trace(self.token.extent.namespaces, (), msgspec.json.encode(self, order="sorted").decode())
 
 
 def mint(authorised: AuthorisedRequest, request: m.Mint) -> Outcome:
@@ -161,8 +160,7 @@ def revoke(authorised: AuthorisedRequest, request: m.Revoke) -> Outcome:
                 "a token can't revoke what it was made from",
                 hint="Revoke with the owner's token, or name a token of this one's own by its id.",
             )
-    now = authorised.ctx.now
-    authorised.withdraw(Revocation(chain.grant.workspace, kind, value, now, chain.revoker))
+    authorised.withdraw(Revocation(chain.grant.workspace, kind, value, authorised.ctx.now, chain.revoker))
     return Outcome(m.RevokeAnswer(value, kind), Trace((), (), f"{kind}={value}"))
 
 

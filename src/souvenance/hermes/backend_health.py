@@ -47,7 +47,7 @@ class Breaker:
         self._now = now
         self._changed = changed
         self._lock = threading.Lock()
-        self._health = BackendHealth()
+        self.health = BackendHealth()
         self._failed = 0
         self._late = 0
         self._rest = _FIRST_REST_MS
@@ -55,14 +55,10 @@ class Breaker:
         self._trying = False
         self._known_ill = before is not None and not before.ok
 
-    @property
-    def health(self) -> BackendHealth:
-        return self._health
-
     def admits(self, *, patient: bool = False) -> bool:
         """Whether a call may be made now. Who is patient may call what only answers too late for others."""
         with self._lock:
-            if self._health.ok or (patient and self._failed < _MOST):
+            if self.health.ok or (patient and self._failed < _MOST):
                 return True
             if self._now() < self._until:
                 return False
@@ -75,15 +71,15 @@ class Breaker:
         with self._lock:
             self._failed = 0
             self._late = 0 if in_time else self._late
-            if self._late or not (self._health.failures or self._known_ill):
+            if self._late or not (self.health.failures or self._known_ill):
                 return
-            recovered = self._known_ill or not self._health.ok
+            recovered = self._known_ill or not self.health.ok
             self._known_ill = False
             self._rest = _FIRST_REST_MS
             self._trying = False
-            self._health = BackendHealth(since=self._now())
+            self.health = BackendHealth(since=self._now())
         if recovered:
-            self._changed(self._health)
+            self._changed(self.health)
 
     def failed(self, error: str, *, late: bool = False) -> None:
         """`late`: there was an answer, but who had asked was gone."""
@@ -94,15 +90,15 @@ class Breaker:
             else:
                 self._failed += 1
             count = max(self._late, self._failed)
-            opened = self._health.ok and count >= _MOST
+            opened = self.health.ok and count >= _MOST
             if opened or self._trying:
                 self._trying = False
                 self._until = self._now() + self._rest
                 self._rest = min(self._rest * 2, _LONGEST_REST_MS)
-            since = self._now() if opened else self._health.since
-            self._health = BackendHealth(self._health.ok and not opened, count, error, since)
+            since = self._now() if opened else self.health.since
+            self.health = BackendHealth(self.health.ok and not opened, count, error, since)
         if opened:
-            self._changed(self._health)
+            self._changed(self.health)
 
 
 class FarGate(Protocol):

@@ -43,7 +43,6 @@ NOT_NEEDED = (
 )
 """Settings of the bundled Honcho plugin that are accepted and have no use here."""
 CLOUD = "https://api.honcho.dev"
-"""Honcho's own server."""
 USUAL_WAIT = 0.3
 TASK = "souvenance"
 """What Hermes books the cost of its model under, and what config.yaml calls it: `auxiliary.souvenance`."""
@@ -478,8 +477,7 @@ class Configuration:
             return self.base_url
         if self.environment == "local":
             return "http://localhost:8000"
-        cloud = self.environment or self.api_key or self.oauth
-        return CLOUD if cloud else None
+        return CLOUD if self.environment or self.api_key or self.oauth else None
 
     def value(self, name: str) -> Any:
         return getattr(self, _SPELLINGS[name].attribute)

@@ -243,8 +243,7 @@ def sent_by_caller(session_id: str) -> bool:
 
 def said_and_undone(home: Path, session_id: str) -> tuple[list[str], list[str]]:
     """What the user said in a session, oldest first, and what they took back; neither if it can't be read."""
-    rows = _rows(home, _SAID, (session_id,))
-    told = [(undone, spoken(_content(content))) for undone, content in rows]
+    told = [(undone, spoken(_content(content))) for undone, content in _rows(home, _SAID, (session_id,))]
     return [text for undone, text in told if not undone], [text for undone, text in told if undone]
 
 

@@ -500,7 +500,6 @@ class ProfileRuntime:
         self._delivery_thread.stop()
         if backend is not None:
             backend.close()
-        self._write_queue.close()
 
 
 class Surroundings(Struct, kw_only=True):

@@ -52,8 +52,7 @@ def plain_statements(text: str) -> list[Statement]:
     """What the author of the message plainly says of themself, in its order, nothing twice."""
     if any_holds(("unreal", "play"), text):
         return []
-    found = map(_stated, dict.fromkeys(_sentences(text)))
-    return list(islice(filter(None, found), MOST_STATEMENTS))
+    return list(islice(filter(None, map(_stated, dict.fromkeys(_sentences(text)))), MOST_STATEMENTS))
 
 
 def begins_play(text: str) -> bool:

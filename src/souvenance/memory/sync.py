@@ -89,14 +89,13 @@ class LineMethods:
         From `expires_at` on nobody is shown the line any more, and it is removed. `metadata` is stored
         unencrypted. Pass an `id` of your own (a ULID) to retry safely: the same line is stored once.
         """
-        extra = dict(metadata or {})
         request = m.Put(
             text,
             namespace,
             id,
             kind=kind,
             session=session,
-            metadata=extra,
+            metadata=dict(metadata or {}),
             occurred_at=occurred_at,
             expires_at=expires_at,
         )
@@ -315,8 +314,7 @@ class Peer(LineMethods):
         if query is None:
             found = ask(conclusions.LIST_CONCLUSIONS, filters=filters, size=limit).items
         else:
-            answer = ask(conclusions.QUERY_CONCLUSIONS, filters=filters, query=query, top_k=limit)
-            found = answer.conclusions
+            found = ask(conclusions.QUERY_CONCLUSIONS, filters=filters, query=query, top_k=limit).conclusions
         return [made(Conclusion, one) for one in found]
 
     def conclude(self, text: str, *, about: str | None = None, session: str | None = None) -> Conclusion:

@@ -58,5 +58,3 @@ class WriteQueue(Protocol):
 
     def standing(self) -> WriteQueueStatus:
         """Raises: StorageUnavailable."""
-
-    def close(self) -> None: ...

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from souvenance.adapters.embed import local
 from souvenance.adapters.private_files import secret_of
-from souvenance.decoders import settled
+from souvenance.decoders import decoded
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
 from souvenance.domain.upstream import below, is_address
 from souvenance.errors import Misconfigured, Unavailable
@@ -253,10 +253,8 @@ class EndpointEmbedder:
         if asks:
             body["dimensions"] = self.dimensions
         content = self._post(msgspec.json.encode(body), seconds, len(texts) * _MOST_BYTES_EACH)
-        try:
-            items = msgspec.json.decode(content, type=settled(_Embeddings)).data
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-            raise Unavailable("the embeddings endpoint's answer can't be read") from None
+        fault = Unavailable("the embeddings endpoint's answer can't be read")
+        items = decoded(content, _Embeddings, fault).data
         order = [at if item.index is None else item.index for at, item in enumerate(items)]
         if sorted(order) != list(range(len(texts))):
             raise Unavailable("the embeddings endpoint answered for other texts")

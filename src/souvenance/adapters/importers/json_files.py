@@ -165,10 +165,9 @@ class ChatGPT(ChatExport):
                 if not pictures:
                     yield r.Skipped("empty messages", where)
                 continue
-            spoken = one.author.role == "user"
             yield r.ImportedMessage(
                 session,
-                self._peer if spoken else self.kind,
+                self._peer if one.author.role == "user" else self.kind,
                 source.clean(text),
                 source.clean(one.id),
                 where,

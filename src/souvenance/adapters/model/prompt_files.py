@@ -27,8 +27,7 @@ _TEMPLATE_MARKS = ("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "
 
 @cache
 def _template(name: str) -> Template:
-    text = resources.files(__package__).joinpath(_FOLDER, f"{name}.md").read_text("utf-8")
-    return Template(text)
+    return Template(resources.files(__package__).joinpath(_FOLDER, f"{name}.md").read_text("utf-8"))
 
 
 def prompt(name: str, **filled: str) -> str:

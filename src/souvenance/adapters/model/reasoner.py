@@ -96,8 +96,6 @@ BROKEN_OFF = " … (the model broke off here)"
 
 
 class ModelReasoner:
-    """A `Model`."""
-
     def __init__(
         self,
         endpoints: Mapping[str, Endpoint],

@@ -142,8 +142,7 @@ def query_views(
 ) -> list[View]:
     """Those that answer best; `distance` is the share of terms that one may lack. Raises: Tampered."""
     outdating = _Outdating(ctx, _common_sessions(whose))
-    lines = _query_lines(ctx, whose, query, limit, distance, wanted, outdating)
-    return views_of(ctx, lines, outdating)
+    return views_of(ctx, _query_lines(ctx, whose, query, limit, distance, wanted, outdating), outdating)
 
 
 def _query_lines(

@@ -230,10 +230,9 @@ def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[
         views = [*query_views(ctx, (whose,), said, MOST_KNOWN // 2), *views]
     found = {view.line.id: view for view in views if view.outdated_by is None}
     known.update(found)
-    card = [entry.text for entry in cards.read_card(ctx, about, about) or ()]
     return ModelPerson(
         about,
-        card,
+        [entry.text for entry in cards.read_card(ctx, about, about) or ()],
         [
             KnownFacts(line_id, view.text, ctx.services.local(view.at), by_hand=not view.sources)
             for line_id, view in found.items()

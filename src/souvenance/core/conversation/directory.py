@@ -172,8 +172,7 @@ def next_turn(ctx: RequestContext, session: str) -> int:
 
 def spend_turns(ctx: RequestContext, session: str, last: int) -> None:
     """Remember that the session's turns up to the last one were given out, also of deleted messages."""
-    spent = Batch(ctx.scope.workspace, session, _SPENT, _FOREVER, 0, last)
-    ctx.tx.directory.keep_batch(spent, 0)
+    ctx.tx.directory.keep_batch(Batch(ctx.scope.workspace, session, _SPENT, _FOREVER, 0, last), 0)
 
 
 def was_there(stays: Iterable[Stay], turn: int) -> bool:

@@ -134,8 +134,7 @@ def compartments_held(ctx: RequestContext, owner: str) -> list[Compartment]:
     """The owner's compartments that may be looked into, also one that has lost its keys or its lines."""
     workspace = ctx.scope.workspace
     keyed = {key.compartment.namespace for key in ctx.tx.keys.of(workspace, owner, ctx.scope.namespaces)}
-    filled = ctx.tx.lines.namespaces(workspace, owner)
-    found = sorted(keyed.union(filter(ctx.scope.opens, filled)))
+    found = sorted(keyed.union(filter(ctx.scope.opens, ctx.tx.lines.namespaces(workspace, owner))))
     return [Compartment(workspace, owner, namespace) for namespace in found]
 
 

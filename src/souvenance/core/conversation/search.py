@@ -397,8 +397,7 @@ class _Chosen:
 
     def has_room(self, line: SealedLine) -> bool:
         """Whether the message may be quoted or is, as far as can be told before it is opened."""
-        chosen = self._by_session[line.session or ""]
-        return line.turn in chosen or _least_cost(line) <= self._left
+        return line.turn in self._by_session[line.session or ""] or _least_cost(line) <= self._left
 
     def take(self, message: StoredMessage, around: int | None = None) -> None:
         """Quote the message and its neighbours, if there is room."""

@@ -182,10 +182,9 @@ def keep_summary(
         if note.turn != stays:
             ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
             changes.lose(earlier.compartment, (earlier.id,))
-    keys = ctx.services.vault.compartment(ctx.tx, compartment)
     kept = write_line(
         ctx,
-        keys,
+        ctx.services.vault.compartment(ctx.tx, compartment),
         ctx.fresh_id(),
         SUMMARY,
         text,

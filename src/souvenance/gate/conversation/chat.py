@@ -269,8 +269,7 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
             return
         evidence = None
         if request.include_evidence:
-            cited = _cited(_together(gathered), reply.cited)
-            evidence = _evidence(cited, request.query, reply.searched)
+            evidence = _evidence(_cited(_together(gathered), reply.cited), request.query, reply.searched)
         yield ChatAnswer(reply.text or None, evidence, reply.by or dialectic.name, reply.lacking or None)
 
     def answer(row: Row) -> ChatAnswer | Telling:

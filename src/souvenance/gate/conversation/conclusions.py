@@ -249,8 +249,7 @@ def _whose(call: AuthorisedRequest, filters: r.JsonObject | None) -> list[conclu
 
 def _read(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     view = _reached(call, request.conclusion_id)
-    trace = reading((view.line.compartment.namespace,), (view.line.id,))
-    return Outcome(ConclusionAnswer.of(view), trace)
+    return Outcome(ConclusionAnswer.of(view), reading((view.line.compartment.namespace,), (view.line.id,)))
 
 
 def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:

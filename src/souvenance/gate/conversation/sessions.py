@@ -357,8 +357,7 @@ def _open_scope(call: AuthorisedRequest, request: OpenScope) -> Outcome:
 
 
 def _read_scope(call: AuthorisedRequest, request: OfScope) -> Outcome:
-    entry = directory.need(call.ctx, SCOPE, request.scope_id)
-    return Outcome(ScopeAnswer.of(entry), r.names_read(call.ctx))
+    return Outcome(ScopeAnswer.of(directory.need(call.ctx, SCOPE, request.scope_id)), r.names_read(call.ctx))
 
 
 def _list_scopes(call: AuthorisedRequest, request: r.ListRequest) -> Outcome:
@@ -391,8 +390,7 @@ def _remove_session(call: AuthorisedRequest, request: RemoveFromScope) -> Outcom
 
 def _list_sessions(call: AuthorisedRequest, request: SessionsOfScope) -> Outcome:
     directory.need(call.ctx, SCOPE, request.scope_id)
-    picks = directory.picks(call.ctx, request.scope_id)
-    entries = sessions_named(call.ctx, (pick.held for pick in picks))
+    entries = sessions_named(call.ctx, (pick.held for pick in directory.picks(call.ctx, request.scope_id)))
     page = r.page_of_entries(request, SessionPage, SessionAnswer.of, entries)
     return Outcome(page, r.names_read(call.ctx))
 

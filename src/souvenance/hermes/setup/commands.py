@@ -219,10 +219,9 @@ def _chosen(profile: Profile) -> str:
 @pass_command_context
 def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None:
     """Set up memory. Asks two questions, or takes options. Places the plugin too."""
-    installation = find_installation(
+    profile = find_installation(
         command_context.environment, command_context.home, command_context.profile, new=True
-    )
-    profile = installation.current
+    ).current
 
     try:
         wizard.set_up(

@@ -50,8 +50,6 @@ class Abandoned(Exception):
 
 
 class Terminal:
-    """Standard input and output."""
-
     def __init__(self, *, answers: bool = True) -> None:
         self.interactive = answers and sys.stdin.isatty()
         """Whether anybody is there to answer."""

@@ -259,9 +259,8 @@ class _Wizard:
         wanted = self._connection()
         local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
         known = owner_of(self.now) if local and is_kept(self.now) else _user(self.environment)
-        named = self.now.peer_name or known
         peer = given.settings.get("peerName") or answered(
-            self.console, "Your name", named, partial(taken, "peerName")
+            self.console, "Your name", self.now.peer_name or known, partial(taken, "peerName")
         )
         wanted |= {"namespaces": self.now.namespaces, **given.settings}
         wanted |= {"peerName": peer, "aiPeer": self._ai_peer(peer)}
@@ -363,8 +362,7 @@ class _Wizard:
             return {"apiKey": self.given.api_key, "oauth": None}
         if not console.interactive:
             if needed and none:
-                hint = "Give --api-key-file or --api-key-env."
-                raise InvalidInput("Honcho's cloud needs a key", hint=hint)
+                raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
             return none
         enter = f"Enter takes {unused}" if unused else "Enter keeps the present one"
         if none:

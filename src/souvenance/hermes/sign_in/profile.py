@@ -208,8 +208,7 @@ def _revoked(grant: OAuthGrant, configuration: Configuration) -> str:
     try:
         if not grant.revoke and configuration.url:
             endpoints = endpoints_of(configuration.url)
-            same = endpoints.token == grant.endpoint
-            grant = replace(grant, revoke=endpoints.revoke if same else "")
+            grant = replace(grant, revoke=endpoints.revoke if endpoints.token == grant.endpoint else "")
         flows.revoke(grant)
     except SouvenanceError as error:
         return error.detail

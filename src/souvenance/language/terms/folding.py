@@ -114,8 +114,7 @@ _LONE = pattern("(?<!H)H(?!H)")
 
 def runs(text: str) -> Iterator[tuple[str, str]]:
     """The runs of characters of one sort, each with its shape: '' for what is written with spaces."""
-    shape = text.translate(_SHAPES)
-    for found in _SHAPE_RUN.finditer(shape):
+    for found in _SHAPE_RUN.finditer(text.translate(_SHAPES)):
         yield text[found.start() : found.end()], "" if found[0][0] == _WITH_SPACES else found[0]
 
 

@@ -111,8 +111,7 @@ def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
 @pass_shell
 def checkpoint(shell: Shell) -> None:
     """Print the log's size and root hash. Keep it on another machine."""
-    answer = shell.call(o.CHECKPOINT, m.Nothing())
-    say(msgspec.json.encode(answer).decode())
+    say(msgspec.json.encode(shell.call(o.CHECKPOINT, m.Nothing())).decode())
 
 
 @audit.command()
@@ -133,8 +132,7 @@ def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = N
     size = shell.call(o.CHECKPOINT, m.Nothing(), workspace=workspace).size
     end = size if limit is None else min(size, first + limit)
     while first < end:
-        request = m.AuditList(first, min(_PAGE, end - first))
-        page = shell.call(o.AUDIT, request, workspace=workspace)
+        page = shell.call(o.AUDIT, m.AuditList(first, min(_PAGE, end - first)), workspace=workspace)
         yield from page.rows
         if page.next is None:
             return

@@ -46,6 +46,12 @@ _namespaces = click.option(
 )
 
 
+receipt_option = click.option(
+    "--receipt",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the signed receipt to FILE. FILE must not exist.",
+)
 _TIMES = "E.g. yesterday, 'last week', 2026-03-01 or 3d."
 _UNREAD = "(the text was not shown: the token does not grant 'get', or the line does not open)"
 
@@ -155,8 +161,7 @@ def _explained(why: m.Explanation | None) -> str:
 @pass_shell
 def list_(shell: Shell, /, **fields: Any) -> None:
     """List lines, oldest first. The text is shown if the token grants 'get'."""
-    request = m.List(**fields)
-    answer = shell.call(o.LIST, replace(request, texts=shell.grants("get")))
+    answer = shell.call(o.LIST, replace(m.List(**fields), texts=shell.grants("get")))
 
     def rows() -> Iterator[str]:
         yield shown(map(_listed, answer.lines))
@@ -236,12 +241,7 @@ def correct(shell: Shell, line_id: str, text: str | None) -> None:
 @of_peer
 @click.option("--dry-run", is_flag=True, help="Show what would be erased. Erase nothing.")
 @yes_option
-@click.option(
-    "--receipt",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the signed receipt to FILE. FILE must not exist.",
-)
+@receipt_option
 @pass_shell
 def forget(shell: Shell, /, dry_run: bool, yes: bool, receipt: Path | None, **what: Any) -> None:
     """Erase a line, a namespace or an owner for good. Shows what will be erased and asks first."""
@@ -251,7 +251,7 @@ def forget(shell: Shell, /, dry_run: bool, yes: bool, receipt: Path | None, **wh
         if dry_run:
             shell.show(would, lambda: f"would erase {_extent(would)}\n{_newest(would)}".rstrip())
             return
-        _confirm(would)
+        confirm_forgetting(would)
     with nullcontext() if receipt is None else new_file(receipt) as file:
         answer: m.ForgetAnswer = shell.call(o.FORGET, request)
         if file is not None:
@@ -260,12 +260,8 @@ def forget(shell: Shell, /, dry_run: bool, yes: bool, receipt: Path | None, **wh
     shell.show(answer, lambda: f"{forgot(answer)}{f'; receipt in {receipt}' if receipt else ''}")
 
 
-def confirm_forgetting(shell: Shell, request: m.Forget) -> None:
-    """Show what would be erased, and ask. Raises: ConfirmationNeeded, click.Abort, SouvenanceError."""
-    _confirm(shell.call(o.FORGET, replace(request, dry_run=True)))
-
-
-def _confirm(would: m.ForgetAnswer) -> None:
+def confirm_forgetting(would: m.ForgetAnswer) -> None:
+    """Show what would be erased, and ask. Raises: ConfirmationNeeded, click.Abort."""
     confirm(f"erase {_extent(would)} for good", _newest(would))
 
 

@@ -252,11 +252,10 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
         from souvenance.surfaces.http.server import Address
         from souvenance.surfaces.http.server import serve as run
 
-    address = Address(host, port, allow_remote, host_name)
     run(
         installation,
         shell.settings,
-        address,
+        Address(host, port, allow_remote, host_name),
         lambda url: say(f"{_GREETING} How it goes: {url}/health"),
         serving=False,
     )

@@ -93,8 +93,7 @@ def migrate(shell: Shell, source: str, target: str) -> None:
     bars = _TableBars(hidden=shell.json)
     counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
     bars.end()
-    result = {"tables": counts, "rows": sum(counts.values())}
-    shell.show(result, lambda: _closing(counts))
+    shell.show({"tables": counts, "rows": sum(counts.values())}, lambda: _closing(counts))
 
 
 def _closing(counts: dict[str, int]) -> Iterator[str]:
@@ -134,9 +133,8 @@ def rebuild(shell: Shell) -> None:
 
     shell.makes = True
     found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
-    result = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
-        result,
+        {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT},
         lambda: [
             *found.findings,
             f"{counted(found.restored, 'line')} restored",

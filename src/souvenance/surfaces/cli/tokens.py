@@ -108,8 +108,7 @@ def show(shell: Shell, token: str | None) -> None:
 @pass_shell
 def attenuate(shell: Shell, /, token: str | None, cnf: str | None, **claims: Any) -> None:
     """Derive a narrower token from CAP, offline. Options you leave out keep their values."""
-    request = m.Attenuate(**claims, cnf=_bound_to(cnf))
-    answer = shell.attenuated(token or shell.token(), request)
+    answer = shell.attenuated(token or shell.token(), m.Attenuate(**claims, cnf=_bound_to(cnf)))
     shell.show(answer, lambda: answer.cap)
 
 

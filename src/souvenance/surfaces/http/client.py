@@ -346,10 +346,9 @@ def _read(route: Route, answer: RawAnswer) -> Any:
     found = msgspec.json.decode(answer.content) if answer.content.strip() else None
     if issubclass(kind, BareListAnswer):
         items, repeated = msgspec.structs.fields(kind)
-        repeated_count = answer.headers.get(REPEATED, "0")
         return kind(
             _converted(found, items.type),
-            msgspec.convert(repeated_count, settled(repeated.type), strict=False),
+            msgspec.convert(answer.headers.get(REPEATED, "0"), settled(repeated.type), strict=False),
         )
     if kind is Note and not isinstance(found, dict):
         return Note()

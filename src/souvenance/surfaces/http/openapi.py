@@ -28,13 +28,11 @@ NUMBER: Schema = {"type": "integer"}
 Shape = Callable[[list[str]], Schema]
 """What a refusal looks like that has one of these codes."""
 Statuses = Callable[[type[e.SouvenanceError]], int]
-"""The status of each error."""
 
 
 def own_shape(codes: list[str]) -> Schema:
     """A refusal as Souvenance's own API has it."""
-    error = {"$ref": "#/components/schemas/Error"}
-    return {"allOf": [error, {"properties": {"error": {"enum": codes}}}]}
+    return {"allOf": [{"$ref": "#/components/schemas/Error"}, {"properties": {"error": {"enum": codes}}}]}
 
 
 def described(

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from souvenance import errors as e
 from souvenance.domain.limits import Limits
 from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.request_threads import token_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from starlette.types import Scope
 
 BODIES = "souvenance.bodies"
 """Where a request's scope has what its body is read with."""
@@ -51,8 +48,7 @@ class Body(NamedTuple):
 
 async def body_of(request: Request, gate: Gate, most: int, token: str | None = None) -> Body:
     """The body of a request with a token. Raises: CapMissing, CapMalformed, CapSigInvalid."""
-    who = gate.recognised(token or token_of(request))
-    return await _held(request).read(request, most, who)
+    return await _held(request).read(request, most, gate.recognised(token or token_of(request)))
 
 
 async def body_of_anybody(request: Request, most: int) -> Body:

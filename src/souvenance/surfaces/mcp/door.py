@@ -10,12 +10,13 @@ import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.agents.narrow_tokens import Narrowed
 from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
@@ -58,43 +59,6 @@ MEMORY = "souvenance.mcp.memory"
 """Where a request's scope has the memory that it is about."""
 
 
-class Transport:
-    """Speaks the protocol while it is open, in one event loop."""
-
-    def __init__(self, body_bytes: int) -> None:
-        self._body_bytes = body_bytes
-        self._ended = asyncio.Event()
-        self._made: asyncio.Future[StreamableHTTPSessionManager] | None = None
-        self._held: asyncio.Task[None] | None = None
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            self._ended.set()
-            if self._held is not None:
-                await self._held
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._made is None:
-            self._made = asyncio.get_running_loop().create_future()
-            self._held = asyncio.create_task(self._hold(self._made))
-        manager = await asyncio.shield(self._made)
-        await manager.handle_request(scope, receive, send)
-
-    async def _hold(self, made: asyncio.Future[StreamableHTTPSessionManager]) -> None:
-        """Run it, in one task from the first request to the end of all."""
-        try:
-            manager = await asyncio.to_thread(_manager, self._body_bytes)
-        except Exception as error:  # noqa: BLE001 - the request gets it
-            made.set_exception(error)
-            return
-        async with manager.run():
-            made.set_result(manager)
-            await self._ended.wait()
-
-
 def _manager(body_bytes: int) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -114,32 +78,55 @@ METADATA = "/.well-known/oauth-protected-resource/mcp"
 
 
 class McpDoor:
-    """`public_url` is where clients reach this server, if not where their requests say they do."""
+    """Speaks the protocol while it is open, in one event loop. `public_url` is where clients reach this
+    server, if not where their requests say they do."""
 
     def __init__(self, *, public_url: str | None = None) -> None:
         self._public_url = public_url
-        self._transport: Transport | None = None
+        self._ended = asyncio.Event()
+        self._made: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._held: asyncio.Task[None] | None = None
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        self._transport = Transport(gate.limits.body_bytes)
-        return [Route(PATH, _Endpoint(gate, threads, self._transport, self._public_url))]
+        transport = partial(self._answer, gate.limits.body_bytes)
+        return [Route(PATH, _Endpoint(gate, threads, transport, self._public_url))]
 
     def described(self) -> Paths:
         return _DESCRIBED
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        if self._transport is None:
-            raise RuntimeError("a door is opened once its routes are made")
-        async with self._transport.open():
+        try:
             yield
+        finally:
+            self._ended.set()
+            if self._held is not None:
+                await self._held
+
+    async def _answer(self, body_bytes: int, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._made is None:
+            self._made = asyncio.get_running_loop().create_future()
+            self._held = asyncio.create_task(self._hold(body_bytes, self._made))
+        manager = await asyncio.shield(self._made)
+        await manager.handle_request(scope, receive, send)
+
+    async def _hold(self, body_bytes: int, made: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        """Run it, in one task from the first request to the end of all."""
+        try:
+            manager = await asyncio.to_thread(_manager, body_bytes)
+        except Exception as error:  # noqa: BLE001 - the request gets it
+            made.set_exception(error)
+            return
+        async with manager.run():
+            made.set_result(manager)
+            await self._ended.wait()
 
 
 class _Endpoint:
     """Admits a request by its cap before the protocol sees anything of it."""
 
     def __init__(
-        self, gate: Gate, threads: RequestThreads, transport: Transport, public_url: str | None
+        self, gate: Gate, threads: RequestThreads, transport: ASGIApp, public_url: str | None
     ) -> None:
         self._gate = gate
         self._threads = threads
@@ -169,8 +156,7 @@ class _Endpoint:
                 "a bound cap can't be used here: one request of MCP is more than one at the gate",
                 hint="Narrow it with its holder key to a bearer cap: 'souvenance cap attenuate'.",
             )
-        credentials = Credentials(given.token)
-        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.Nothing)
+        cap = await self._threads.call(self._gate, o.WHOAMI, Credentials(given.token), m.Nothing)
         person, token = person_of(cap), given.token or ""
 
         async def ask(task: Task, operation: Operation, message: m.Request) -> Any:

@@ -323,8 +323,7 @@ class PersonsMemory:
             size=limit,
         )
         items = [] if page is None else page.items
-        lines = [r.cited_conclusion(one, person.name) for one in items]
-        return r.Listed(lines, next=_next(page))
+        return r.Listed([r.cited_conclusion(one, person.name) for one in items], next=_next(page))
 
     async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
         page: SessionPage | None = await self._find(

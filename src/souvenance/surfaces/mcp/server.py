@@ -268,10 +268,9 @@ async def resource(memory: PersonsMemory, uri: str) -> TextResourceContents:
 
 
 async def _sessions(memory: PersonsMemory) -> str:
-    listed = await memory.list_sessions(None, _MOST_SESSIONS)
     sessions = [
         {"id": one.id, "day": one.day, "uri": f"{_SESSIONS}/{quote(one.id, safe='')}"}
-        for one in listed.sessions
+        for one in (await memory.list_sessions(None, _MOST_SESSIONS)).sessions
     ]
     return msgspec.json.encode(sessions).decode()
 

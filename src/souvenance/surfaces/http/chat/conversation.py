@@ -25,9 +25,9 @@ from souvenance.gate.conversation.context import CONTEXT, SessionContext, Sessio
 from souvenance.gate.conversation.messages import ADD_MESSAGES, MOST_MESSAGE_CHARS, AddMessages, NewMessage
 from souvenance.gate.gate import Gate
 from souvenance.gate.messages import WhoAmIAnswer
-from souvenance.surfaces.http.chat.answers import HeardAnswer
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens
 from souvenance.surfaces.http.chat.request_rewriting import Talk
+from souvenance.surfaces.http.chat.upstreams import HeardAnswer
 
 SessionKey = tuple[str, str]
 """A workspace and a session of it."""
@@ -182,8 +182,7 @@ class TurnQueue:
 
     def add(self, session: SessionKey, write: Callable[[], Awaitable[None]]) -> None:
         """Write it in the background, after what came before it in its session."""
-        before = self._last.get(session)
-        self._last[session] = asyncio.create_task(self._write(session, before, write))
+        self._last[session] = asyncio.create_task(self._write(session, self._last.get(session), write))
 
     async def _write(
         self, session: SessionKey, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]

@@ -34,7 +34,6 @@ from souvenance.gate.operations import CHAT
 from souvenance.gate.tokens import whoami_answer
 from souvenance.surfaces.http import openapi as api
 from souvenance.surfaces.http.chat import identity
-from souvenance.surfaces.http.chat.answers import KINDS, HeardAnswer, Relay, refusal
 from souvenance.surfaces.http.chat.conversation import (
     ChatConversation,
     MemoryWarnings,
@@ -44,7 +43,15 @@ from souvenance.surfaces.http.chat.conversation import (
 )
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens, ClaimedIdentity
 from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONSES, RequestDialect, Talk
-from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
+from souvenance.surfaces.http.chat.upstreams import (
+    KINDS,
+    HeardAnswer,
+    Relay,
+    Upstreams,
+    passed_on,
+    refusal,
+    whole,
+)
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,

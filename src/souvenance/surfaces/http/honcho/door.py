@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
 
 from souvenance import errors as e
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import UNREADABLE, decoded, settled
 from souvenance.gate.conversation.chat import ChatAnswer, Telling
 from souvenance.gate.conversation.resource import BareListAnswer, Done, Opened, ResponsePage
 from souvenance.gate.conversation.sessions import SessionAnswer
@@ -196,10 +196,7 @@ def _form(request: Request, body: bytes) -> dict[str, Any]:
         raise Unreadable("Object missing required field `file` - at `$`", "body")
     for name in ("metadata", "configuration"):
         if isinstance(fields.get(name), str):
-            try:
-                fields[name] = msgspec.json.decode(fields[name])
-            except msgspec.MsgspecError:
-                raise e.InvalidInput(f"{name} is not JSON") from None
+            fields[name] = decoded(fields[name], object, e.InvalidInput(f"{name} is not JSON"))
     return fields
 
 

@@ -41,7 +41,7 @@ from authlib.oauth2.rfc8628 import (
 )
 from msgspec import Meta, Struct
 
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import sign_ins
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.sign_ins import Allow, Chosen
@@ -335,8 +335,7 @@ class OAuthServer(AuthorizationServer):
             raise InvalidGrantError()
         granted_scope = scope if scope and scope != user.get_scope() else user.scope
         access: sign_ins.Access = "write" if sign_ins.WRITE in granted_scope.split() else "read"
-        kept = user.scope.encode()
-        tokens = self.state.redeem(user.slip, access, kept, again=include_refresh_token)
+        tokens = self.state.redeem(user.slip, access, user.scope.encode(), again=include_refresh_token)
         if tokens is None:
             raise InvalidGrantError("It has expired, was withdrawn or was used before.")
         answer: dict[str, Any] = {
@@ -407,10 +406,7 @@ def register(state: OAuthState, asked: OAuthRequest) -> Answered:
 
     Raises: SouvenanceError, OAuth2Error.
     """
-    try:
-        wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
-    except UNREADABLE:
-        raise InvalidClientMetadataError("The metadata can not be read.") from None
+    wanted = decoded(asked.body, _Wanted, InvalidClientMetadataError("The metadata can not be read."))
     redirects, method = wanted.redirect_uris, wanted.token_endpoint_auth_method
     if not all(sign_ins.may_redirect(uri) and is_valid_url(uri) for uri in redirects):
         raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")

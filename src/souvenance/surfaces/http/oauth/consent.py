@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from souvenance.decoders import settled
+from souvenance.decoders import decoded, settled
 from souvenance.domain import names, sign_ins
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.sign_ins import typed
@@ -437,10 +437,7 @@ class ConsentPages:
         slip = self._state.asked(request)
         if slip is None:
             raise _gone()
-        try:
-            return msgspec.json.decode(slip.content, type=settled(kind))
-        except msgspec.MsgspecError:
-            raise _gone() from None  # It was asked at the other page.
+        return decoded(slip.content, kind, _gone())  # It may have been asked at the other page.
 
     def _server(self, asked: OAuthRequest) -> OAuthServer:
         return OAuthServer(self._state, Polls(), asked.issuer)
