@@ -2,16 +2,17 @@
 
     python bench/recall.py [--locomo FILE] [--longmemeval FILE] [--only locomo,longmemeval,speed]
         [--systems souvenance,souvenance-words,bm25,...] [--limit QUESTIONS] [--both] [--rounds 3]
-        [--store DIR] [--json FILE] [--misses FILE]
+        [--embedder SETTING] [--store DIR] [--json FILE] [--misses FILE]
 
 Without files, the development halves in `../shared/data` beside the project are taken; a file that is
 judged by is not tuned on. The measures are defined in `recall_metrics`, which questions count for which
 mean in `recall_judge`, what is stored and what is gold in `recall_data`.
 
 `souvenance` is the product as it is installed, through its own write and read path (`recall_souvenance`);
-`souvenance-words` is the same without an embedder. `bm25` is plain BM25 over turns, `bm25-stem` with
-stemming; `-sessions` is over whole sessions. A query is the question's text alone. Turns that a ranking holds
-are mapped to their sessions, counted once each. Recall is in percent; MRR and NDCG from 0 to 1.
+`souvenance-words` is the same without an embedder. `--embedder` names another one than the packaged; a kept
+store goes with one of them. `bm25` is plain BM25 over turns, `bm25-stem` with stemming; `-sessions` is over
+whole sessions. A query is the question's text alone. Turns that a ranking holds are mapped to their sessions,
+counted once each. Recall is in percent; MRR and NDCG from 0 to 1.
 Of LongMemEval the user's turns are looked through, as its protocol says; with `--both` the assistant's are
 stored too, and asked for beside it (`both_`), which takes about five times as long.
 
@@ -66,6 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--both", action="store_true", help="of LongMemEval both sides' turns too")
     parser.add_argument("--rounds", type=int, default=3, help="of timing")
     parser.add_argument("--lines", type=int, default=10_000, help="of one owner, for the speed")
+    parser.add_argument("--embedder", help="instead of the packaged one, as in the setting")
     parser.add_argument("--store", type=Path, help="keep the stores there, or take them from there")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--misses", type=Path, help="write down what souvenance missed, for who tunes it")
@@ -99,7 +101,7 @@ def system(name: str, shelf: Shelf) -> Souvenance | Baseline | None:
 
 
 def measure(dataset: str, corpora: list[Corpus], asked: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    shelf = Shelf(folder / dataset)
+    shelf = Shelf(folder / dataset, {EMBEDDER: asked.embedder} if asked.embedder else {})
     found: dict[str, Any] = {}
     for name in asked.systems.split(","):
         one = system(name, shelf)

@@ -112,8 +112,9 @@ def peer_name(speaker: str) -> str:
 class Shelf:
     """A folder with one house, and what is known of the corpora in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._environment = environment or {}
         self._installation = folder / "house"
         self._turns = folder / "turns"
         self._turns.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ class Shelf:
             for corpus in corpora:
                 kept = self._turns / f"{corpus.name}-{corpus.digest}.json"
                 if not kept.exists():
-                    installation = installation or opened(self._installation, {})
+                    installation = installation or opened(self._installation, self._environment)
                     kept.write_text(json.dumps(fill(installation, corpus)), "utf-8")
                 yield Filled(*json.loads(kept.read_text("utf-8")))
         finally:
@@ -139,8 +140,9 @@ class Shelf:
 
     def ask(self, asks: Sequence[Ask], rounds: int, environment: Mapping[str, str]) -> Replies:
         """Ask in a new process."""
+        settings = {**self._environment, **environment}
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            return pool.submit(_asked, self._installation, list(asks), rounds, dict(environment)).result()
+            return pool.submit(_asked, self._installation, list(asks), rounds, settings).result()
 
 
 def fill(installation: Installation, corpus: Corpus) -> Filled:

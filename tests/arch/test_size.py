@@ -37,9 +37,9 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_188,
     "lines of integrations": 1_116,
-    "lines without these two": 60_612,
-    "files": 326,
-    "modules with a single importer": 56,
+    "lines without these two": 60_683,
+    "files": 327,
+    "modules with a single importer": 57,
     "regexes": 289,
     "lines of language": 3_156,
     "regexes of language": 113,

@@ -8,6 +8,7 @@ from adapters import tiny_model
 from adapters.embeddings import endpoint
 from contracts.embedder_contract import TEXTS, EmbedderContract
 from reference.embedder import ReferenceEmbedder
+from souvenance.adapters.embed.centred import CentredEmbedder
 from souvenance.adapters.embed.choice import EndpointEmbedder
 from souvenance.adapters.embed.local import folder, packaged
 
@@ -36,6 +37,14 @@ class TestFolder(EmbedderContract):
     def embedder(cls, tmp_path_factory):
         place = tmp_path_factory.mktemp("tiny")
         yield folder(place, tiny_model.lay_out(place, WORDS))
+
+
+class TestCentred(EmbedderContract):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def embedder(cls, tmp_path_factory):
+        place = tmp_path_factory.mktemp("tiny")
+        yield CentredEmbedder(folder(place, tiny_model.lay_out(place, WORDS)))
 
 
 class TestEndpoint(EmbedderContract):

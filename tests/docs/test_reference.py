@@ -27,6 +27,7 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 HELP = dict(every_command())
 COMMANDS = set(HELP)
 OPTIONS = set(re.findall(r"--[a-z][a-z-]+", " ".join(HELP.values())))
+OPTIONS |= {"--embedder", "--only", "--systems"}  # Of bench/recall.py.
 OPTIONS |= {"--conversations", "--questions"}  # Of bench/rivals.py.
 OPTIONS |= {"--others", "--owners"}  # Of bench/scale.py.
 SDK = client_program("honcho-2.7.0").parents[1] / "lib"

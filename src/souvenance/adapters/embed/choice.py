@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.adapters.embed import local
+from souvenance.adapters.embed.centred import CentredEmbedder
 from souvenance.adapters.private_files import secret_of
 from souvenance.decoders import decoded
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
@@ -47,7 +48,10 @@ _CHOICES = "auto, none, packaged, folder:PATH#SHA256, endpoint"
 
 
 def choose(settings: EmbedderSettings) -> Embedder | None:
-    """The embedder, with nothing loaded yet; None if there is to be none. Raises: Misconfigured."""
+    """The embedder, with nothing loaded yet; None if there is to be none. Raises: Misconfigured.
+
+    All but the packaged one are centred: ranking learned its weights from that one.
+    """
     kind, colon, name = settings.choice.partition(":")
     match kind + colon, name:
         case ("none", _):
@@ -57,9 +61,9 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
         case ("packaged", _):
             return local.packaged()
         case ("endpoint", _):
-            return _endpoint(settings)
+            return CentredEmbedder(_endpoint(settings))
         case ("folder:", name) if name:
-            return local.folder_named(name)
+            return CentredEmbedder(local.folder_named(name))
         case _:
             raise Misconfigured(
                 f"SOUVENANCE_EMBEDDER can't be {settings.choice!r}", hint=f"It is one of: {_CHOICES}."

@@ -320,10 +320,14 @@ def _packaged_network(weights: Path) -> Network:
         if (network := loaded.get(weights)) is None:
             content, here = verified(weights, WEIGHTS), Path(__file__).parent
             graph = verified(here / "minilm.onnx", GRAPH)
-            vocabulary = verified(here / "bert-uncased.txt", VOCABULARY).decode()
-            network = Network(graph, wordpieces(vocabulary), beside={_WEIGHTS: content})
+            network = Network(graph, wordpieces(vocabulary()), beside={_WEIGHTS: content})
             loaded[weights] = network
         return network
+
+
+def vocabulary() -> str:
+    """BERT's pieces of words, one on a line. Raises: Tampered."""
+    return verified(Path(__file__).parent / "bert-uncased.txt", VOCABULARY).decode()
 
 
 def _package_folder() -> Path | None:
