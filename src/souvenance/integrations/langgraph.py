@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from souvenance.domain.limits import RECALL_MOST
-from souvenance.errors import Conflict, Denied, InvalidInput, NotFound, Unsupported
+from souvenance.errors import Conflict, Denied, InvalidInput, NotFound
 from souvenance.extras import importing
 from souvenance.integrations.namespaces import labels_of, namespace_of
 from souvenance.memory.results import Line
@@ -121,13 +121,11 @@ class SouvenanceStore(BaseStore):
             return keys
 
     def _put(self, op: PutOp) -> None:
-        if op.index not in (None, False):
-            raise Unsupported("what is searched of an item can't be chosen", hint="Leave out index.")
         namespace = namespace_of(op.namespace)
         with self._lock:
             before = self._find(namespace, op.key)
             document = {"key": op.key, "value": dict(op.value or {})}
-            if op.index is False:
+            if op.index is not None and not op.index:
                 document["index"] = False
             if op.ttl is not None:
                 document["ttl"] = op.ttl

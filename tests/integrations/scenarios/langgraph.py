@@ -7,7 +7,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from souvenance.errors import InvalidInput, LineTooLong, NamespaceDenied, Unsupported
+from souvenance.errors import InvalidInput, LineTooLong, NamespaceDenied
 from souvenance.integrations.langgraph import SouvenanceStore
 
 DOCS = ("docs",)
@@ -209,9 +209,15 @@ def an_item_that_is_not_indexed_has_no_score(world):
     assert store.get(DOCS, "a").value == {"text": "secret plan"}
 
 
-def what_the_store_can_not_do_it_refuses_by_name(world):
+def of_an_item_whose_fields_are_named_all_is_searched(world):
     store = SouvenanceStore(world.peer)
-    assert "index" in _raised(Unsupported, lambda: store.put(DOCS, "a", {"n": 1}, index=["n"])).hint
+    store.put(DOCS, "a", {"text": "secret plan", "note": "for the harbour"}, index=["text"])
+    store.put(DOCS, "b", {"text": "another plan"}, index=[])
+    assert [item.key for item in store.search(DOCS, query="harbour") if item.score is not None] == ["a"]
+
+
+def an_item_that_is_too_long_is_refused_with_a_hint(world):
+    store = SouvenanceStore(world.peer)
     assert _raised(LineTooLong, lambda: store.put(DOCS, "a", {"text": "x" * 70_000})).hint
     assert store.get(DOCS, "a") is None
 
