@@ -22,24 +22,25 @@ def segment(tokens, first=0):
     return loaded(packed(rows), lambda name: 0)
 
 
+def held(made, tokens):
+    places, lines = made.holding(tokens)
+    return {tokens[at]: sorted(lines[places == at].tolist()) for at in places.tolist()}
+
+
 @pytest.mark.parametrize("tokens", [FAR, CLOSE], ids=["far", "close"])
 def test_each_token_is_held_by_its_lines(tokens):
     made = segment(tokens)
-    found = made.holding(tokens)
-    assert [sorted(lines.tolist()) for lines in found] == [[0, 3], [0, 1], [1, 2], [2, 3]]
-    assert made.holding([5]) == [None]
+    assert held(made, tokens) == dict(zip(tokens, ([0, 3], [0, 1], [1, 2], [2, 3]), strict=True))
+    assert held(made, [5, tokens[1], 1 << 63]) == {tokens[1]: [0, 1]}
+    assert held(made, []) == held(made, [5]) == {}
     assert made.lines.lengths.tolist() == [3.0] * 4
 
 
 @pytest.mark.parametrize("tokens", [FAR, CLOSE], ids=["far", "close"])
 def test_segments_that_are_merged_hold_what_both_held(tokens):
-    found = merged(segment(tokens), segment(tokens, first=4)).holding(tokens)
-    assert [sorted(lines.tolist()) for lines in found] == [
-        [0, 3, 4, 7],
-        [0, 1, 4, 5],
-        [1, 2, 5, 6],
-        [2, 3, 6, 7],
-    ]
+    both = ([0, 3, 4, 7], [0, 1, 4, 5], [1, 2, 5, 6], [2, 3, 6, 7])
+    found = held(merged(segment(tokens), segment(tokens, first=4)), tokens)
+    assert found == dict(zip(tokens, both, strict=True))
 
 
 def test_a_line_without_tokens_has_no_length():

@@ -71,17 +71,18 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
     def nbytes(self) -> int:
         return self.lines.nbytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held))
 
-    def holding(self, tokens: Sequence[int]) -> list[NDArray[np.uint32] | None]:
-        """For each token the lines that hold it, dead ones too, or None where none does."""
+    def holding(self, tokens: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """The places of the tokens that lines hold, and beside each such a line, dead ones too."""
         if not len(self.tokens) or not len(tokens):
-            return [None] * len(tokens)
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint32)
         wanted = np.array(tokens, dtype=np.uint64)
         places = np.searchsorted(self.tokens, wanted)
-        known = self.tokens[np.minimum(places, len(self.tokens) - 1)] == wanted
-        return [
-            self.held[self.starts[place] : self.starts[place + 1]] if here else None
-            for place, here in zip(places.tolist(), known.tolist(), strict=True)
-        ]
+        known = np.nonzero(self.tokens[np.minimum(places, len(self.tokens) - 1)] == wanted)[0]
+        starts = self.starts[places[known]]
+        widths = self.starts[places[known] + 1] - starts
+        begun = np.cumsum(widths) - widths
+        rows = np.repeat(starts - begun, widths) + np.arange(widths.sum())
+        return np.repeat(known, widths), self.held[rows]
 
     def without(self, line_id: bytes) -> Segment | None:
         """The segment with that line dead, or None if it is not here."""
@@ -567,11 +568,11 @@ class IndexView:
     def bearing(self, tokens: ByCompartment) -> list[NDArray[np.bool_]]:
         found = self._borne.get(tokens)
         if found is None:
-            found = [np.zeros(self.size, dtype=bool) for _ in tokens[0]]
+            bears = np.zeros((len(tokens[0]), self.size), dtype=bool)
             for (number, segment), offset in zip(self.segments, self.offsets, strict=False):
-                for bears, held in zip(found, segment.holding(tokens[number]), strict=True):
-                    if held is not None:
-                        bears[offset + held] = True
+                places, lines = segment.holding(tokens[number])
+                bears[places, offset + lines] = True
+            found = list(bears)
             self._borne[tokens] = found
             if len(self._borne) > _MOST_REMEMBERED:
                 self._borne.popitem(last=False)

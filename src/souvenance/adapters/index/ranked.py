@@ -309,25 +309,22 @@ class _Scoring:
         np.add.at(self._words, held, self._worth[terms])
 
     def _read(self) -> tuple[Numbers, Numbers]:
-        """Enter for each term the lines and sessions that hold it or a similar one, what is nearest last.
+        """Enter for each term the lines and sessions that hold it or a similar one.
 
         Each line with each term that it holds itself.
         """
         inquiry, view = self._inquiry, self._view
-        found = [
-            (inquiry.closeness[at], inquiry.groups[at], offset + lines)
+        every = [
+            (places, offset + lines)
             for (number, segment), offset in zip(view.segments, view.offsets, strict=False)
-            for at, lines in enumerate(segment.holding(inquiry.compartments[number].tokens))
-            if lines is not None
+            for places, lines in (segment.holding(inquiry.compartments[number].tokens),)
         ]
-        if not found:
-            return _NOTHING, _NOTHING
-        close, terms, holding = zip(*sorted(found, key=lambda one: one[0]), strict=True)
-        every, sizes = np.concatenate(holding), [len(lines) for lines in holding]
-        there = self.open[every]
-        lines, term, closeness = every[there], np.repeat(terms, sizes)[there], np.repeat(close, sizes)[there]
-        self._near[term, lines] = closeness
-        self._near_session[term, view.session[lines]] = closeness
+        places, lines = (np.concatenate(some) for some in zip((_NOTHING, _NOTHING), *every, strict=True))
+        there = self.open[lines]
+        places, lines = places[there], lines[there]
+        term, closeness = np.array(inquiry.groups, int)[places], np.array(inquiry.closeness)[places]
+        for near, at in ((self._near, lines), (self._near_session, view.session[lines])):
+            np.maximum.at(near.reshape(-1), term * near.shape[1] + at, closeness)
         self._holds[lines] = True
         itself = closeness == 1.0
         return lines[itself], term[itself]
