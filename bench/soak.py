@@ -11,14 +11,14 @@ over HTTP, the command line on the data folder, and the Hermes provider on a sto
 the pages for signing in, imports and /metrics are not asked. `--rate` is the requests per second over all
 doors, of which each has a fixed share (`SHARES` in soak_doors.py), so that memory is judged at one rate.
 
-At the end: every line whose writing was acknowledged is there, and none whose forgetting was. Every
-answer has a row in the audit log, looked up by the token of that very call (MCP narrows its tokens
-itself: there each write is looked up); a chat that was refused while the store was out of reach has one too,
-and some were. Each door answered at least half of what it was to be asked. The log verifies, and the doctor
-finds nothing. The server that lived has no more threads, open files and database connections at rest than
-after its first minute, and its memory is flat: the median of the last fifth of the time is within 5 % of that
-of the third, and in both the load was at least four fifths of the rate. Memory and load are judged from 10
-minutes on.
+At the end: every line whose writing was acknowledged is there, and none whose forgetting was. Every answer
+has a row in the audit log, looked up by the token of that very call (MCP narrows its tokens itself: there
+each write is looked up); a chat that was refused while the store was out of reach has one too, and some were.
+Nobody is refused for now but in an outage. Each door answered at least half of what it was to be asked. The
+log verifies, and the doctor finds nothing. The server that lived has no more threads, open files and database
+connections at rest than after its first minute, and its memory is flat: the median of the last fifth of the
+time is within 5 % of that of the third, and in both the load was at least four fifths of the rate. Memory and
+load are judged from 10 minutes on.
 """
 
 from __future__ import annotations
@@ -371,7 +371,7 @@ class Soak:
             if now - cut_off > OUTAGE_EVERY:
                 cut_off = now
                 self.outages += 1
-                with self.store.out_of_reach():
+                with self.ledger.outage(), self.store.out_of_reach():
                     time.sleep(OUTAGE_SECONDS)
             time.sleep(0.2)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import os
 import random
 import signal
@@ -16,8 +17,8 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,10 @@ _TIMEOUT_SECONDS = 30.0
 _REST_SECONDS = 0.05
 _MOST_REMEMBERED = 500
 _FOR_NOW = (429, 502, 503, 504)
+_NOT_NOW = ("storage_busy", "storage_unavailable", "audit_unavailable")
+"""The codes of an error that says the same."""
+_EDGE_SECONDS = 2.0
+"""How long after an outage one that met it may still be told so."""
 _GOOD = (200, 201, 202, 204)
 _RECORDED = {"chat": (503,)}
 """What a door answers while the store is out of reach, and has a row for: a late one."""
@@ -75,6 +80,21 @@ class Ledger:
         self.calls: Counter[tuple[str, str]] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.problems: list[str] = []
+        self._excused_until = 0.0
+
+    @contextmanager
+    def outage(self) -> Iterator[None]:
+        """Whoever is refused for now meanwhile met it."""
+        self._excused_until = math.inf
+        try:
+            yield
+        finally:
+            self._excused_until = time.monotonic() + _EDGE_SECONDS
+
+    def refuse(self, door: str, why: str) -> None:
+        """One call that was refused for now. That is expected in an outage alone."""
+        if time.monotonic() > self._excused_until:
+            self.complain(f"{door}: {why} while the store could be reached")
 
     def keep(self, *ids: str) -> None:
         with self._lock:
@@ -179,6 +199,7 @@ class Client:
         if status in _FOR_NOW:
             recorded = status in _RECORDED.get(self.door, ())
             self._ledger.note(self.door, f"{status}", taken, jti if recorded else "")
+            self._ledger.refuse(self.door, f"{status} {content[:200]!r}")
             raise Lost(str(status))
         if status not in _GOOD:
             self._ledger.note(self.door, f"{status}", taken)
@@ -308,8 +329,9 @@ class Mcp:
         whose = f"person-{self._client.random.randrange(PEOPLE)}"
         answer = self._client.call(whose, "POST", "/mcp", body, accept)
         if "result" not in answer or answer["result"].get("isError"):
-            if "unavailable" in json.dumps(answer):
-                raise Lost("unavailable")
+            if any(code in json.dumps(answer) for code in _NOT_NOW):
+                self._ledger.refuse("mcp", json.dumps(answer)[:200])
+                raise Lost("not now")
             self._ledger.complain(f"mcp: {name} answered {json.dumps(answer)[:200]}")
             raise Lost("refused")
         return answer["result"]["structuredContent"]
@@ -351,7 +373,9 @@ class CommandLine:
             self._ledger.note("cli", "killed", taken)
         else:
             self._ledger.note("cli", "refused", taken)
-            if "unavailable" not in trouble:
+            if any(code in trouble for code in _NOT_NOW):
+                self._ledger.refuse("cli", trouble.strip()[:200])
+            else:
                 self._ledger.complain(f"cli: {trouble.strip()[:200]}")
 
 

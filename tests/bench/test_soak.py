@@ -55,3 +55,19 @@ def test_the_door_that_answers_least_of_its_share_is_named():
         for _ in range(round(offered * share)):
             ledger.note(door, "answered" if door != "mcp" else "no answer")
     assert ledger.least_answered(offered) == ("mcp", 0)
+
+
+def test_a_refusal_is_a_problem_unless_it_met_an_outage(port, owner_cap):
+    ledger = Ledger()
+    client = Client("memory", [port], {"ann": owner_cap}, ledger, 0, Pace(1000))
+
+    def refused():
+        with pytest.raises(Lost):
+            client.call("ann", "POST", "/v1/memory/put", {})
+        return len(ledger.problems)
+
+    with closing(client):
+        assert refused() == 1
+        with ledger.outage():
+            assert refused() == 1
+        assert refused() == 1

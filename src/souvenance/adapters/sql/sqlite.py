@@ -3,9 +3,9 @@
 A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
 next writer, and then we flush SQLite's log ourselves (ADR 0027). Readers and writers draw from one pool the
 connection that was used last. One thread of a process writes at a time; other processes are held off by
-SQLite's own lock, for which we wait. A write that need not last waits for one other writer at most, not for
-all lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the
-file when its own work is done, and nobody waits for that either.
+SQLite's own lock, for which we wait: for both together at most `BUSY_SECONDS`. A write that need not last
+waits for one other writer at most, not for all lasting writes in the queue, and for no flush. Once the log is
+long, a lasting writer copies it into the file when its own work is done, and nobody waits for that either.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _AS_IT_IS = getattr(os, "O_BINARY", 0)
 """Without it, Windows takes some bytes for the ends of lines and of the file."""
 _SCRUB_BUSY_MS = 2000
 _AGAIN_SECONDS = 0.005
+_AT_ONCE_SECONDS = 0.1
+"""Who waited no longer for other threads waits the whole time for other processes: less is one more step."""
 _MOST_IDLE = 8
 """How many connections are kept for readers to come: each keeps up to 2 MB of pages."""
 
@@ -149,11 +151,12 @@ class SqliteEngine:
 
     def _written(self, lasting: bool) -> Generator[SqliteConnection, None, None]:
         locks = (self._line, self._lock) if lasting else (self._lock,)
-        _acquire(locks)
+        until = monotonic() + BUSY_SECONDS
+        _acquire(locks, until)
         try:
             session = self._take()
             try:
-                session.execute("BEGIN IMMEDIATE")
+                session.begin_writing(until)
                 committed = False
                 try:
                     session.look()
@@ -309,6 +312,18 @@ class SqliteConnection(SqlSession):
         self.execute("PRAGMA synchronous = NORMAL")
         self.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
 
+    def begin_writing(self, until: float) -> None:
+        """Wait for other processes as long as is left: else, each writer of a queue waits the whole time."""
+        left = until - monotonic()
+        if left > BUSY_SECONDS - _AT_ONCE_SECONDS:
+            self.execute("BEGIN IMMEDIATE")
+            return
+        self.execute(f"PRAGMA busy_timeout = {max(0, int(left * 1000))}")
+        try:
+            self.execute("BEGIN IMMEDIATE")
+        finally:
+            self.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
         version: int = self.execute("PRAGMA data_version").fetchone()[0]
@@ -377,10 +392,10 @@ def _flush_failure(error: OSError) -> StorageUnavailable:
     return StorageUnavailable(f"the store's log can't be flushed: {error.strerror}")
 
 
-def _acquire(locks: Sequence[threading.Lock]) -> None:
+def _acquire(locks: Sequence[threading.Lock], until: float) -> None:
     """Raises: StorageBusy."""
     for number, lock in enumerate(locks):
-        if not lock.acquire(timeout=BUSY_SECONDS):
+        if not lock.acquire(timeout=max(0.0, until - monotonic())):
             for held in locks[:number]:
                 held.release()
             raise StorageBusy("the store is busy")
