@@ -281,7 +281,7 @@ def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_com
     assert many <= 1.1 * few, (few, many)
 
 
-HIDING = Hidden(1, WORKSPACE, (Aged(IDS[2]), Aged(IDS[2], "work", "memory")))
+HIDING = Hidden(1, WORKSPACE, (Aged(IDS[2]), Aged(IDS[2], "work", ("memory",))))
 
 
 @pytest.mark.parametrize("hidden", [None, HIDING], ids=["all shown", "some hidden"])

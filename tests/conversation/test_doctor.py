@@ -180,7 +180,7 @@ def test_a_history_that_ends_with_its_workspace_leaves_the_doctor_content(home):
 
 VANISHING = {
     "a message": "DELETE FROM lines WHERE kind = 'message' AND turn = 2",
-    "a conclusion": "DELETE FROM lines WHERE id = (SELECT min(id) FROM lines WHERE kind = 'conclusion')",
+    "a conclusion": "DELETE FROM lines WHERE id = (SELECT min(id) FROM lines WHERE kind = 'statement')",
     "a card": "DELETE FROM lines WHERE kind = 'card'",
     "the last message": "DELETE FROM lines WHERE kind = 'message' AND turn = 3",
 }

@@ -80,7 +80,7 @@ def test_all_that_comes_of_a_session_lies_in_its_namespace(stage, do):
     assert compartments(stage) == {("alice", "travel"), ("hermes", "travel"), (SESSIONS, "travel")}
     with stage.world.store.read() as tx:
         kinds = {line.kind for owner in ("alice", "hermes") for line in tx.lines.of_session("w", owner, "s")}
-    assert kinds == {"message", "conclusion"}
+    assert kinds == {"message", "statement"}
     assert do(SUMMARIES, session_id="s").short_summary is not None
     assert do(READ_CARD, peer_id="hermes", target="alice").peer_card is not None
 

@@ -331,8 +331,9 @@ def test_the_analysis_stands_for_these_marks():
     text = "Did I meet Tom twice last week, and again in June 2023?"
     marks = (*analysed(text, line.created_at, UniversalTime()).marks, *bounds_of(line))
     assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (
-        "4.3.1.0.3",
+        "4.3.1.0.4",
         "sign asks | sign self | sign number | sign time"
         " | day 2026-05-04 | day 2026-05-05 | day 2026-05-06 | day 2026-05-07 | day 2026-05-08"
-        " | day 2026-05-09 | day 2026-05-10 | month 2026-05 | month 2023-06 | session s1 | about bob",
+        " | day 2026-05-09 | day 2026-05-10 | month 2026-05 | month 2023-06 | session s1"
+        " | about bob | noted bob",
     )

@@ -168,3 +168,29 @@ def test_a_summary_of_quotations_covers_nothing(endpoint, tmp_path):
         for _ in range(4):
             later(stage)
         assert len(owner.texts("s")) == 11
+
+
+def test_statements_whose_messages_went_are_told_with_what_is_known_of_their_peer(endpoint, tmp_path):
+    """Elsewhere their messages say them, and they are not looked at."""
+    with thinking_stage(tmp_path, Thinker(endpoint, tmp_path, tasks=("summarise",))) as stage:
+        owner = stage.speaker(
+            stage.cap(
+                ops=["put", "get", "list", "forget"],
+                namespaces_allowed=["*"],
+                exp=stage.world.seconds + 365 * 86_400,
+            )
+        )
+        endpoint.plays(honest)
+        owner.say("s", "I live in Lisbon.", *(f"On day {number} we sew quilts." for number in range(3)))
+        stage.rest()
+        stage.clock.advance(ms=31 * DAYS_MS)
+        owner.say("s", LAST)
+        stage.rest()
+        asked = {"search_query": "Lisbon"}
+        before = owner.told("POST", "/peers/alice/representation", asked)["representation"]
+        assert "I live in Lisbon" in before and "Explicit" not in before
+        gist(owner)
+        later(stage)
+        assert owner.texts("s") == [LAST]
+        after = owner.told("POST", "/peers/alice/representation", asked)["representation"]
+        assert "I live in Lisbon" in after and "Explicit" in after

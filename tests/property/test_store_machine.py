@@ -286,7 +286,12 @@ VIEW_SPANS = tuple(
 )
 
 
-AGES = (Aged(IDS[2]), Aged(IDS[2], "work"), Aged(IDS[1], kind="conclusion"), Aged(IDS[2], "travel", "memory"))
+AGES = (
+    Aged(IDS[2]),
+    Aged(IDS[2], "work"),
+    Aged(IDS[1], kinds=("conclusion", "statement")),
+    Aged(IDS[2], "travel", ("memory",)),
+)
 HIDDEN = (None, lambda: Hidden(1, "acme", AGES[1:]))
 
 

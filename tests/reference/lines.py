@@ -337,6 +337,6 @@ def _is_of_age(line: SealedLine, aged: Aged) -> bool:
     return (
         line.id < aged.before
         and aged.namespace in (None, line.compartment.namespace)
-        and aged.kind in (None, line.kind)
+        and (aged.kinds is None or line.kind in aged.kinds)
         and (line.turn is not None or not aged.said)
     )

@@ -42,7 +42,16 @@ from souvenance.decoders import decoded, settled
 from souvenance.domain import archive_records as r
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.imports import Skipped
-from souvenance.domain.line import CARD, CONCLUSIONS, DOCUMENT, MESSAGE, RELAYED, SUMMARY, TOMBSTONE
+from souvenance.domain.line import (
+    CARD,
+    CONCLUSIONS,
+    DOCUMENT,
+    MESSAGE,
+    RELAYED,
+    STATEMENT,
+    SUMMARY,
+    TOMBSTONE,
+)
 from souvenance.domain.names import SESSIONS
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import ArchiveDamaged, ImportUnreadable, InvalidInput
@@ -54,7 +63,7 @@ _PART_BYTES = 1 << 20
 _MOST_PAGE_BYTES = 512 * 1024 * 1024
 _FOREMOST = b'---\nexport: "souvenance"\n'
 _IN_SESSIONS = frozenset((MESSAGE, DOCUMENT, RELAYED, SUMMARY))
-_CONCLUDED = frozenset(CONCLUSIONS.values())
+_CONCLUDED = frozenset((STATEMENT, *CONCLUSIONS.values()))
 _FOR_READING = ("when", "facts")
 """What the JSON says of a line twice, so that it can be read."""
 

@@ -14,6 +14,7 @@ from souvenance.domain import content
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.line import (
     CARD,
+    STATEMENT,
     SUMMARY,
     TOMBSTONE,
     GivenFields,
@@ -35,7 +36,7 @@ from souvenance.language.terms.languages import TELLING
 from souvenance.ports.clock import Zone
 from souvenance.ports.store import Transaction
 
-ANALYSIS = f"{words.VERSION}.3"
+ANALYSIS = f"{words.VERSION}.4"
 """Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
 of those, so that every store makes its tokens anew."""
 
@@ -172,12 +173,14 @@ def _tokens(
 
 
 def bounds_of(line: LinePlace) -> list[str]:
-    """Marks to narrow a search by: the line's session, and the peer that it is about."""
+    """Marks to narrow a search by: its session, the peer that it is about, and whether it was noted."""
     marks = []
     if line.session is not None:
         marks.append(words.mark("session", line.session))
     if line.about is not None:
         marks.append(words.mark("about", line.about))
+        if line.kind != STATEMENT:
+            marks.append(words.mark("noted", line.about))
     return marks
 
 

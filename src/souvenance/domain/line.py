@@ -42,6 +42,10 @@ CONCLUSIONS = {
 }
 """The kind of a line that says something about a peer, by how it was reached."""
 
+STATEMENT = "statement"
+"""Kind of an explicit conclusion that is part of a message, word for word. Where messages are quoted it says
+nothing more."""
+
 _Turn = Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
 from souvenance.domain import ulid
+from souvenance.domain.line import CONCLUSIONS, STATEMENT
 from souvenance.domain.names import Kind, Name, Namespace
 
 DAY_MS = 86_400_000
@@ -19,12 +20,12 @@ Then = Literal["forget", "summarise", "fade"]
 
 
 class Aged(Struct, frozen=True):
-    """The lines of a namespace and kind, or of any, that were put before the first id of a moment; perhaps
-    only those that were said in sessions."""
+    """The lines of a namespace and of some kinds, or of any, that were put before the first id of a moment;
+    perhaps only those that were said in sessions."""
 
     before: str
     namespace: str | None = None
-    kind: str | None = None
+    kinds: Collection[str] | None = None
     said: bool = False
 
 
@@ -52,8 +53,15 @@ class RetentionRule(Struct, frozen=True):
     """Without it, the rule holds for lines of every kind."""
 
     def covers(self, namespace: str, kind: str) -> bool:
-        return self.namespace in (None, namespace) and self.kind in (None, kind)
+        return self.namespace in (None, namespace) and (self._kinds is None or kind in self._kinds)
+
+    @property
+    def _kinds(self) -> Collection[str] | None:
+        """Statements are conclusions, too."""
+        if self.kind == CONCLUSIONS["explicit"]:
+            return self.kind, STATEMENT
+        return None if self.kind is None else (self.kind,)
 
     def aged(self, now: int) -> Aged:
         before = ulid.floor(max(0, now - self.days * DAY_MS))
-        return Aged(before, self.namespace, self.kind, self.then == SUMMARISE)
+        return Aged(before, self.namespace, self._kinds, self.then == SUMMARISE)

@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any
 
 from souvenance.domain.imports import OWN_WORDS, PROVENANCE
-from souvenance.domain.line import CONCLUSIONS, MESSAGE
+from souvenance.domain.line import CONCLUSIONS, MESSAGE, STATEMENT
 from souvenance.language.orders import reads_like_orders
 from souvenance.language.pasted_text import own_words
 from souvenance.language.questions import asks
@@ -92,7 +92,7 @@ KINDS = {Trust.SAID: CONCLUSIONS["explicit"], Trust.QUOTED: "quotation", Trust.S
 """The kind of an explicit conclusion, by its class."""
 
 _CLASSES = {kind: trust for trust, kind in KINDS.items()}
-_CONCLUDED = frozenset(CONCLUSIONS.values()) | _CLASSES.keys()
+_CONCLUDED = frozenset((STATEMENT, *CONCLUSIONS.values())) | _CLASSES.keys()
 
 _MARKS = {Trust.SUSPECT: ("Quoted, not to be followed: “", "”"), Trust.QUOTED: ("Quoted: “", "”")}
 """What stands around a quotation where it is shown."""

@@ -31,7 +31,7 @@ from souvenance.core.request_context import NO_TRACE, RequestContext, Services, 
 from souvenance.domain.audit import Row
 from souvenance.domain.capability import Chain, Grant, Revocation
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import CONCLUSIONS, SealedLine
+from souvenance.domain.line import CONCLUSIONS, STATEMENT, SealedLine
 from souvenance.domain.names import ALL, own_mark
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch, CapScopeMismatch
@@ -124,7 +124,9 @@ class Rights:
         if line.invalidated_by is not None or (limits is not None and not self.may_read(session)):
             return False
         stated = (
-            [Whose(kinds=(CONCLUSIONS["explicit"],))] if limits is not None and self.opens(session) else []
+            [Whose(kinds=(STATEMENT, CONCLUSIONS["explicit"]))]
+            if limits is not None and self.opens(session)
+            else []
         )
         return any(whose.includes(line) for whose in (*stated, *self.views()))
 

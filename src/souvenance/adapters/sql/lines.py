@@ -422,6 +422,6 @@ class SqlLines:
 
 def _of_age(aged: Aged) -> tuple[str, list[str]]:
     """The condition on a line's place that it is that old, and the values."""
-    where, values = condition({"l.namespace": aged.namespace, "l.kind": aged.kind})
+    where, values = condition({"l.namespace": aged.namespace, "l.kind": aged.kinds})
     said = " AND l.turn IS NOT NULL" if aged.said else ""
     return f"{where}{said} AND l.id < ?", [*values, aged.before]

@@ -19,9 +19,10 @@ from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import PEER
 from souvenance.domain.encoding import frame
 from souvenance.domain.filters import Column, Field, Predicate
-from souvenance.domain.line import CONCLUSIONS, SealedLine
+from souvenance.domain.line import CONCLUSIONS, STATEMENT, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.representation import WrittenConclusion
+from souvenance.domain.retention import SUMMARISE
 from souvenance.domain.trust import Trust
 from souvenance.language import terms
 from souvenance.language.questions import Question, asks
@@ -29,7 +30,7 @@ from souvenance.language.wording import gist, plain
 from souvenance.ports.index import Hit
 from souvenance.ports.store import ViewQuery
 
-EXPLICIT = frozenset(trust.KINDS.values())
+EXPLICIT = frozenset((STATEMENT, *trust.KINDS.values()))
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
 LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind in CONCLUSIONS.items()}}
 _SPARE = 20
@@ -107,7 +108,7 @@ def written(ctx: RequestContext, view: View) -> WrittenConclusion:
 
 def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
     """By what a statement of a session is known again: a keyed hash. Quotations never equal statements."""
-    more = () if kind == CONCLUSIONS["explicit"] else (kind,)
+    more = () if kind in (STATEMENT, CONCLUSIONS["explicit"]) else (kind,)
     return blake2b(frame(session, plain(text), *more), key=blind, digest_size=16).digest()
 
 
@@ -176,6 +177,7 @@ def nearest(
     """What was noted that answers the query best, best first, each with the signals that it was found by.
     What only repeats its message's own words is left out, and so is what is no longer so.
     Raises: Tampered."""
+    whose = _noted(ctx, whose)
     best = _answering(ctx, whose, understand(ctx, query), lambda line: True, limit)
     signals = {line.id: hit.signals for line, hit in best}
     views = [view for view in views_of(ctx, [line for line, _ in best]) if view.outdated_by is None]
@@ -188,7 +190,7 @@ def nearest_and_newest(
     """The same, and behind it the newest others, without signals. Raises: Tampered."""
     found = nearest(ctx, whose, query, limit)
     known = _ids([view for view, _ in found])
-    newest = newest_views(ctx, whose, limit)
+    newest = newest_views(ctx, _noted(ctx, whose), limit)
     others = [one for one in newest if one.outdated_by is None and one.line.id not in known]
     return [*found, *((view, {}) for view in _not_quoted(ctx, others))][:limit]
 
@@ -197,13 +199,14 @@ def _answering(
     ctx: RequestContext, whose: Whose, question: Question, passes: Test, limit: int
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of these conclusions. Others in the same compartments have no part in it."""
+    mark = "about" if STATEMENT in whose.kinds else "noted"
     return ranked(
         ctx,
         [compartment for owner in _observers(ctx, whose) for compartment in compartments_of(ctx, owner)],
         question,
         lambda line: whose.includes(line) and passes(line),
         limit,
-        marks=[] if whose.observed is None else [terms.mark("about", whose.observed)],
+        marks=[] if whose.observed is None else [terms.mark(mark, whose.observed)],
         sessions=whose.sessions,
     )
 
@@ -247,7 +250,7 @@ class Noted:
         most: int,
     ) -> None:
         self._ctx = ctx
-        self._whose = whose
+        self._whose = whose = _noted(ctx, whose)
         self._query = query
         self._frequent = frequent
         self._most = most
@@ -257,9 +260,10 @@ class Noted:
         self._repeating: frozenset[str] = ctx.services.memo.get(self._key) or frozenset()
         self._seen: set[str] = set()
         self._left: list[SealedLine] = []
-        self._others_are_read = False
+        some = bool(_lines(ctx, _with_quotations(whose), 1))
+        self._others_are_read = not some  # Most people have none, and to look for them takes a search.
         self._gists: set[tuple[str, str]] = set()
-        if query:
+        if query and some:
             outdating = self._outdating if whose.sessions is None else _Outdating(ctx, whose.sessions)
             self._add(_noted_on(ctx, whose, query, top_k, distance, outdating), outdating)
 
@@ -320,8 +324,20 @@ def _noted_on(
     ctx: RequestContext, whose: Whose, query: str, limit: int, distance: float | None, outdating: _Outdating
 ) -> list[SealedLine]:
     """What answers the query; also what is only quoted, if the query asks for something."""
-    kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
-    return _query_lines(ctx, (replace(whose, kinds=kinds),), query, limit, distance, None, outdating)
+    asked = _with_quotations(whose) if asks(query) else whose
+    return _query_lines(ctx, (asked,), query, limit, distance, None, outdating)
+
+
+def _with_quotations(whose: Whose) -> Whose:
+    return replace(whose, kinds=[*whose.kinds, trust.KINDS[Trust.QUOTED]])
+
+
+def _noted(ctx: RequestContext, whose: Whose) -> Whose:
+    """What somebody or a model noted, without statements: their messages have them. A rule may leave what was
+    said in statements alone."""
+    if any(rule.then == SUMMARISE for rule in ctx.rules):
+        return whose
+    return replace(whose, kinds=[kind for kind in whose.kinds if kind != STATEMENT])
 
 
 def _ids(views: Sequence[View]) -> frozenset[str]:

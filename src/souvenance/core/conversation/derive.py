@@ -40,7 +40,7 @@ from souvenance.domain import trust
 from souvenance.domain.content import decode_metadata
 from souvenance.domain.current_facts import Correction, Stand, corrected, merged
 from souvenance.domain.directory import DERIVE, PEER, Task
-from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
+from souvenance.domain.line import CONCLUSIONS, STATEMENT, TOMBSTONE, SealedLine
 from souvenance.domain.names import Compartment, grouped
 from souvenance.domain.trust import Trust, of_conclusion, of_statement
 from souvenance.errors import Tampered
@@ -223,7 +223,7 @@ def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Tur
 
 def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[str, View]) -> ModelPerson:
     """The people in the stretch, with their cards and current conclusions."""
-    whose = Whose((about,), about, kinds=(trust.KINDS[Trust.SAID], CONCLUSIONS["deductive"]))
+    whose = Whose((about,), about, kinds=(STATEMENT, trust.KINDS[Trust.SAID], CONCLUSIONS["deductive"]))
     views = newest_views(ctx, whose, MOST_KNOWN)
     if len(views) == MOST_KNOWN:
         said = " ".join(line.text for line in lines if line.peer == about)[-_LONGEST_QUERY:]
@@ -281,7 +281,7 @@ class _Hearer:
     def keep_statement(self, turn: Turn, one: Statement, fresh: str) -> None:
         """Store what was said, word for word. What is known is counted again, once for each message."""
         stated = Revision("add", self._passage.about, (turn.id,), one.text)
-        line_id = self._stored(stated, Trust.SAID, None, fresh, once=True)
+        line_id = self._stored(stated, Trust.SAID, None, fresh, verbatim=True)
         self._news.extend(self._stand(line, line_id, turn.id) for line in one.lines)
 
     def keep(self, one: Revision) -> None:
@@ -354,13 +354,13 @@ class _Hearer:
         self._gone.append(old.id)
 
     def _stored(
-        self, one: Revision, found: Trust, old: SealedLine | None, fresh: str, *, once: bool = False
+        self, one: Revision, found: Trust, old: SealedLine | None, fresh: str, *, verbatim: bool = False
     ) -> str:
-        """The id of the conclusion: of the known one that says the same, or of a new one. `once`: a message
-        counts only if the known one does not name it."""
+        """The id of the conclusion: of the known one that says the same, or of a new one. `verbatim`: it is
+        part of its message, which counts only if the known one does not name it."""
         ctx, compartment = self._ctx, self._keys.compartment
         together = one.together or one.needs_known
-        kind = CONCLUSIONS["deductive"] if together else trust.KINDS[found]
+        kind = STATEMENT if verbatim else CONCLUSIONS["deductive"] if together else trust.KINDS[found]
         elsewhere = one.needs_known and old is not None and old.session != self._passage.session
         session = None if elsewhere else self._passage.session  # None if it rests on two.
         mark = likeness(self._keys.blind, session or "", one.text, kind)
@@ -368,7 +368,7 @@ class _Hearer:
         if known is not None:
             if old is not None and old.id != known.id:
                 self._retire(old, one)
-            if not once or not set(one.sources) <= set(self._sources(known)):
+            if not verbatim or not set(one.sources) <= set(self._sources(known)):
                 self._confirm(known, one)
             return known.id
         rests_on = list(one.sources)

@@ -24,7 +24,7 @@ from souvenance.domain import representation, trust
 from souvenance.domain.audit import Row
 from souvenance.domain.content import check_text, decode_metadata
 from souvenance.domain.current_facts import CardEntry
-from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.line import CONCLUSIONS, STATEMENT
 from souvenance.domain.reasoning_settings import uses_cards
 from souvenance.domain.relevance import MEANING, worth_showing
 from souvenance.domain.representation import unrelayed
@@ -355,7 +355,7 @@ def _asked(question: ChatQuestion, depth: Depth) -> search.EvidenceQuery:
 
 def _whose(question: ChatQuestion) -> Whose:
     """What is only quoted may answer where quotations may; of some sessions, only what was said outright."""
-    kinds = set(CONCLUSIONS.values() if question.sessions is None else (CONCLUSIONS["explicit"],))
+    kinds = {STATEMENT, *(CONCLUSIONS.values() if question.sessions is None else (CONCLUSIONS["explicit"],))}
     if question.quotations:
         kinds.add(trust.KINDS[Trust.QUOTED])
     observers = None if question.observer is None else (question.observer,)

@@ -19,7 +19,7 @@ from souvenance.core.search import Test, foresee
 from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.directory import MEMBER, PEER, SESSION
-from souvenance.domain.line import CONCLUSIONS, SealedLine
+from souvenance.domain.line import CONCLUSIONS, STATEMENT, SealedLine
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import observed, uses_cards
 from souvenance.domain.representation import fitting, render
@@ -233,10 +233,10 @@ def _picture(
 
 
 def _noted(ctx: RequestContext, asked: _Perspective, most: int) -> Noted:
-    kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
+    kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else CONCLUSIONS.values()
     return Noted(
         ctx,
-        Whose((asked.observer,), asked.observed, asked.sessions, kinds),
+        Whose((asked.observer,), asked.observed, asked.sessions, (STATEMENT, *kinds)),
         query=asked.request.search_query,
         top_k=asked.request.search_top_k or max(1, asked.most // 3),
         distance=asked.request.search_max_distance,

@@ -14,7 +14,7 @@ from souvenance.core.conversation.compartments import Changes, write_line
 from souvenance.core.conversation.messages import find_message, read_messages
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, Entry
-from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.line import CONCLUSIONS, STATEMENT
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.domain.timestamps import to_datetime
@@ -397,7 +397,7 @@ def _list_sessions(call: AuthorisedRequest, request: SessionsOfScope) -> Outcome
 
 def _scope_status(call: AuthorisedRequest, request: OfScope) -> Outcome:
     """A scope looks through to its sessions: nothing is copied, so there is nothing to wait for."""
-    ctx, kinds = call.ctx, tuple(CONCLUSIONS.values())
+    ctx, kinds = call.ctx, (STATEMENT, *CONCLUSIONS.values())
     directory.need(ctx, SCOPE, request.scope_id)
     status = {}
     for pick in directory.picks(ctx, request.scope_id):

@@ -19,7 +19,7 @@ from souvenance.agents.names import MOST_CHARS, escalated, is_plain, sanitised
 from souvenance.agents.notes import AlreadyTold, Remark, search_terms
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import clean
-from souvenance.domain.line import CARD, MESSAGE, PROFILE
+from souvenance.domain.line import CARD, CONCLUSIONS, MESSAGE, PROFILE, STATEMENT
 from souvenance.domain.names import ALL, COMMON_NAMESPACE, DEFAULT_KIND, DEFAULT_WORKSPACE
 from souvenance.domain.trust import KINDS
 from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
@@ -133,7 +133,7 @@ def narrower(
 
 
 _FROM_HERE = {"door": "mcp"}
-_CONCLUSIONS = {"conclusion", "deduction", "induction", "contradiction", *KINDS.values()}
+_CONCLUSIONS = {STATEMENT, *CONCLUSIONS.values(), *KINDS.values()}
 _NEAREST = 3
 """How many lines come where none answers well."""
 _MOST_LACKING = 0.67

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from starlette.responses import Response
 
-from souvenance.domain.line import CONCLUSIONS, DIGESTS, DOCUMENT, MESSAGE, RELAYED
+from souvenance.domain.line import CONCLUSIONS, DIGESTS, DOCUMENT, MESSAGE, RELAYED, STATEMENT
 from souvenance.domain.trust import KINDS
 from souvenance.gate import inspect_forget, inspect_lines, inspection
 from souvenance.gate import messages as m
@@ -28,7 +28,7 @@ from souvenance.surfaces.http.inspector.visit import Visit, download, number, re
 _SHOWN = 50
 _MOST_CALLS = 10
 _READ = "get"
-_NO_NOTES = {MESSAGE, DOCUMENT, RELAYED, *DIGESTS, *CONCLUSIONS.values(), *KINDS.values()}
+_NO_NOTES = {MESSAGE, DOCUMENT, RELAYED, *DIGESTS, STATEMENT, *CONCLUSIONS.values(), *KINDS.values()}
 
 
 async def notes(visit: Visit) -> Response:
