@@ -37,7 +37,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_188,
     "lines of integrations": 1_114,
-    "lines without these two": 60_681,
+    "lines without these two": 60_738,
     "files": 327,
     "modules with a single importer": 57,
     "regexes": 289,
