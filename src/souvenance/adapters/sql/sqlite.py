@@ -35,8 +35,6 @@ _AS_IT_IS = getattr(os, "O_BINARY", 0)
 """Without it, Windows takes some bytes for the ends of lines and of the file."""
 _SCRUB_BUSY_MS = 2000
 _AGAIN_SECONDS = 0.005
-_AT_ONCE_SECONDS = 0.1
-"""Who waited no longer for other threads waits the whole time for other processes: less is one more step."""
 _MOST_IDLE = 8
 """How many connections are kept for readers to come: each keeps up to 2 MB of pages."""
 
@@ -151,12 +149,14 @@ class SqliteEngine:
 
     def _written(self, lasting: bool) -> Generator[SqliteConnection, None, None]:
         locks = (self._line, self._lock) if lasting else (self._lock,)
-        until = monotonic() + BUSY_SECONDS
-        _acquire(locks, until)
+        until = _acquire(locks)
         try:
             session = self._take()
             try:
-                session.begin_writing(until)
+                if until is None:
+                    session.execute("BEGIN IMMEDIATE")
+                else:
+                    session.begin_writing(until)
                 committed = False
                 try:
                     session.look()
@@ -315,9 +315,6 @@ class SqliteConnection(SqlSession):
     def begin_writing(self, until: float) -> None:
         """Wait for other processes as long as is left: else, each writer of a queue waits the whole time."""
         left = until - monotonic()
-        if left > BUSY_SECONDS - _AT_ONCE_SECONDS:
-            self.execute("BEGIN IMMEDIATE")
-            return
         self.execute(f"PRAGMA busy_timeout = {max(0, int(left * 1000))}")
         try:
             self.execute("BEGIN IMMEDIATE")
@@ -392,13 +389,18 @@ def _flush_failure(error: OSError) -> StorageUnavailable:
     return StorageUnavailable(f"the store's log can't be flushed: {error.strerror}")
 
 
-def _acquire(locks: Sequence[threading.Lock], until: float) -> None:
-    """Raises: StorageBusy."""
+def _acquire(locks: Sequence[threading.Lock]) -> float | None:
+    """Until when other processes may be waited for, if other threads were. Raises: StorageBusy."""
+    until = None
     for number, lock in enumerate(locks):
+        if lock.acquire(blocking=False):
+            continue
+        until = until or monotonic() + BUSY_SECONDS
         if not lock.acquire(timeout=max(0.0, until - monotonic())):
             for held in locks[:number]:
                 held.release()
             raise StorageBusy("the store is busy")
+    return until
 
 
 def _is_held(error: sqlite3.OperationalError) -> bool:
