@@ -18,7 +18,7 @@ from souvenance.core.conversation.erase import (
     owe_card,
 )
 from souvenance.core.recall import Wish, class_of, list_lines, recall, snapshot
-from souvenance.core.remember import Draft, Upcoming, remember
+from souvenance.core.remember import Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
 from souvenance.domain import ulid
@@ -131,16 +131,14 @@ _TEXT_NEEDS = "get"
 def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
     line, duplicate = remember(
         authorised.ctx,
-        Draft(
-            namespace=request.namespace,
-            kind=request.kind,
-            text=request.text,
-            id=request.id,
-            occurred_at=_ms(request.occurred_at),
-            expires_at=_ms(request.expires_at),
-            metadata=request.metadata,
-            **shared_fields(GivenFields, request),
-        ),
+        request.namespace,
+        request.id,
+        kind=request.kind,
+        text=request.text,
+        occurred_at=_ms(request.occurred_at),
+        expires_at=_ms(request.expires_at),
+        metadata=request.metadata,
+        **shared_fields(GivenFields, request),
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,), _detail(duplicate=duplicate)))
@@ -235,22 +233,23 @@ def _correct(
     """The line that replaces the target, and whether it had done so already. Without a text it only marks the
     target as no longer true. Raises: InvalidInput, NotFound, Conflict."""
     target, _ = ctx.find(ulid.check(target_id))
-    kind = DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
-    draft = Draft(
-        namespace=target.compartment.namespace,
-        kind=TOMBSTONE if text is None else kind,
-        text=text or "",
-        id=new_id,
-        about=None if text is None else target.about,
-        expires_at=target.expires_at,
-        supersedes=target.id,
-        **shared_fields(GivenFields, target),
-    )
     if target.invalidated_by is not None and target.invalidated_by != new_id:
         raise Conflict(
             f"the line was already replaced by {target.invalidated_by}", hint="Correct that line instead."
         )
-    line, duplicate = remember(ctx, draft)
+    kind = DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
+    line, duplicate = remember(
+        ctx,
+        target.compartment.namespace,
+        new_id,
+        kind=TOMBSTONE if text is None else kind,
+        text=text or "",
+        about=None if text is None else target.about,
+        expires_at=target.expires_at,
+        supersedes=target.id,
+        metadata={},
+        **shared_fields(GivenFields, target),
+    )
     if not duplicate:
         ctx.tx.lines.invalidate(target.compartment, target.id, line.id)
         ctx.tx.terms.remove(target.compartment, (target.id,))
