@@ -17,13 +17,14 @@ from souvenance.core.conversation.erase import (
     erase_resting,
     owe_card,
 )
-from souvenance.core.recall import Wish, class_of, list_lines, recall, snapshot
+from souvenance.core.recall import Recall, class_of, list_lines, snapshot
 from souvenance.core.remember import Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
 from souvenance.domain import ulid
 from souvenance.domain.audit import Row
 from souvenance.domain.directory import MEMBER
+from souvenance.domain.limits import RECALL_MOST
 from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
 from souvenance.domain.policy import Reach
@@ -145,9 +146,11 @@ def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
 
 
 def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
-    wish = Wish(
+    asked = Recall(
+        authorised.ctx,
+        authorised.ctx.open_compartments(),
         request.query,
-        request.k,
+        max(1, min(request.k, RECALL_MOST)),
         _ms(request.since),
         _ms(request.until),
         at=_ms(request.at),
@@ -164,7 +167,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
             matched=one.matched,
             explanation=one.explanation,
         )
-        for one in recall(authorised.ctx, wish)
+        for one in asked.lines()
     ]
     return Outcome(m.GetAnswer(lines), Trace(_asked(authorised), [line.id for line in lines]))
 
