@@ -114,7 +114,8 @@ class ModelReasoner:
         self._report = report
         self._lock = Lock()
         self._reported: dict[str, str] = {}
-        self._unusable: dict[str, str] = {}
+        self.unusable: dict[str, str] = {}
+        """By task, why what the model said last was of no use."""
         self._observer: Observer | None = None
         self._embed = embed
         self.pace = Pace(quiet_seconds * 1000, window // 2)
@@ -139,7 +140,7 @@ class ModelReasoner:
             trouble = error.detail
         trouble = trouble or next(filter(None, (one.trouble for one in self._endpoints.values())), "")
         with self._lock:
-            failing = "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
+            failing = "; ".join(f"{task}: {detail}" for task, detail in self.unusable.items())
         return ModelState(
             self.name,
             self.tasks,
@@ -169,9 +170,9 @@ class ModelReasoner:
         except ModelBudgetSpent as error:
             self._note(task, error)
             raise
-        except ModelUnusable as error:  # That is kept in mind until something can be used.
+        except ModelUnusable as error:
             with self._lock:
-                self._unusable[task] = error.detail
+                self.unusable[task] = error.detail
             raise
         self._well(task)
         return found
@@ -212,7 +213,7 @@ class ModelReasoner:
     def _well(self, task: str) -> None:
         with self._lock:
             self._reported.pop(task, None)
-            self._unusable.pop(task, None)
+            self.unusable.pop(task, None)
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
