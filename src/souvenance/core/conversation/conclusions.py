@@ -261,7 +261,10 @@ class Noted:
         self._gists: set[tuple[str, str]] = set()
         if query:
             outdating = self._outdating if whose.sessions is None else _Outdating(ctx, whose.sessions)
-            self._add(_noted_on(ctx, whose, query, top_k, distance, outdating), outdating)
+            # Also what is only quoted, if the query asks for something.
+            kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
+            wider = (replace(whose, kinds=kinds),)
+            self._add(_query_lines(ctx, wider, query, top_k, distance, None, outdating), outdating)
 
     def next(self, most_tokens: int) -> list[View] | None:
         """Some of the next that are no longer; None if there is none. The rest stays for later."""
@@ -314,14 +317,6 @@ class Noted:
                 self._gists.add(said)
                 distinct.append(view)
         return distinct
-
-
-def _noted_on(
-    ctx: RequestContext, whose: Whose, query: str, limit: int, distance: float | None, outdating: _Outdating
-) -> list[SealedLine]:
-    """What answers the query; also what is only quoted, if the query asks for something."""
-    kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
-    return _query_lines(ctx, (replace(whose, kinds=kinds),), query, limit, distance, None, outdating)
 
 
 def _ids(views: Sequence[View]) -> frozenset[str]:

@@ -425,8 +425,7 @@ class _Wizard:
             found = inspect(after, self.environment)
             does = "answers" if found.reachable else "does not answer"
             console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
-        chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"
-        console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")
+        console.say(f"\nStart a new conversation and tell it something: hermes{profile.chosen}")
 
 
 def _other_than(peer: str, text: str) -> str:
