@@ -45,10 +45,8 @@ from souvenance.gate.conversation.conclusions import (
     DELETE_CONCLUSION,
     LIST_CONCLUSIONS,
     ConclusionAnswer,
-    ListConclusions,
-    OfConclusion,
 )
-from souvenance.gate.conversation.context import READ_CARD, ReadCard
+from souvenance.gate.conversation.context import READ_CARD
 from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
 from souvenance.gate.operation import Operation
 from souvenance.hermes.config_files import read_configuration
@@ -137,15 +135,16 @@ class _OwnerMemory(Struct, frozen=True):
         """Whether the store is in this process. Only then the gate answers questions about its own work."""
         return self.backend.together is not None
 
-    def ask(self, purpose: Purpose, operation: Operation, request: m.Request) -> Any:
-        """Raises: SouvenanceError."""
+    def ask(self, purpose: Purpose, operation: Operation, **fields: Any) -> Any:
+        """What the gate answers about the workspace. Raises: SouvenanceError."""
         token = self.backend.tokens.of(self.scope)(purpose)
+        request = operation.request(workspace_id=self.scope.workspace, **fields)
         return self.backend.gate.call(operation, token, m.checked(request))
 
-    def part(self, purpose: Purpose, operation: Operation, request: m.Request) -> Any:
+    def part(self, purpose: Purpose, operation: Operation, **fields: Any) -> Any:
         """What the page can do without: None where it is refused, or there is nothing."""
         try:
-            return self.ask(purpose, operation, request)
+            return self.ask(purpose, operation, **fields)
         except (Denied, NotFound, Unsupported):
             return None
 
@@ -173,7 +172,6 @@ def _person(given: _Given) -> PersonPage:
         if memory is None:
             return page
         scope = memory.scope
-        asked = inspection.AskPerson(workspace_id=scope.workspace, peer=scope.user)
         cards = [
             ObserverCard(observer, _facts(memory, observer), _conclusions(memory, observer))
             for observer in memory.observers
@@ -184,25 +182,23 @@ def _person(given: _Given) -> PersonPage:
             agent=scope.ai,
             editable=memory.here,
             cards=cards,
-            known=memory.part("list", inspection.PERSON, asked),
+            known=memory.part("list", inspection.PERSON, peer=scope.user),
         )
 
 
 def _conclusions(memory: _OwnerMemory, observer: str) -> list[ConclusionAnswer]:
     about = {"observer_id": observer, "observed_id": memory.scope.user}
-    asked = ListConclusions(workspace_id=memory.scope.workspace, filters=about, size=_SHOWN)
-    found = memory.part("read", LIST_CONCLUSIONS, asked)
+    found = memory.part("read", LIST_CONCLUSIONS, filters=about, size=_SHOWN)
     return found.items if found else []
 
 
 def _facts(memory: _OwnerMemory, observer: str) -> list[inspection.Fact]:
-    workspace, peer = memory.scope.workspace, memory.scope.user
+    peer = memory.scope.user
     if memory.here:
-        asked = inspection.Facts(workspace_id=workspace, peer=peer, observer=observer)
-        found = memory.part("read", inspection.FACTS, asked)
+        found = memory.part("read", inspection.FACTS, peer=peer, observer=observer)
         return found.facts if found else []
     target = None if observer == peer else peer
-    card = memory.part("read", READ_CARD, ReadCard(workspace_id=workspace, peer_id=observer, target=target))
+    card = memory.part("read", READ_CARD, peer_id=observer, target=target)
     texts = (card and card.peer_card) or []
     return [inspection.Fact(text, False, None, None, None, None, None, []) for text in texts]
 
@@ -215,8 +211,7 @@ def _recall(given: AskRecall) -> RecallPage:
         scope, setting = memory.scope, TrialSetting(tokens=budget)
         asked = TrialQuestion(scope.workspace, scope.user, scope.ai, "", given.message, None)
         text, messages = _tried(memory, asked, setting)
-        measure = inspect_lines.Measure(workspace_id=scope.workspace, texts=[text])
-        measured = memory.part("read", inspect_lines.MEASURE, measure) if memory.here else None
+        measured = memory.part("read", inspect_lines.MEASURE, texts=[text]) if memory.here else None
         reasons = {one.left_out for one in messages}
         why = {reason: words for reason, words in WHY.items() if reason in reasons}
         return RecallPage(text, measured and measured.tokens[0], budget, messages, why)
@@ -250,15 +245,9 @@ def _tried(
 
 def _change(given: ChangeCard) -> None:
     with _kept() as memory:
-        scope = memory.scope
-        changed = inspection.AmendCard(
-            workspace_id=scope.workspace,
-            peer=scope.user,
-            observer=given.observer,
-            before=given.before,
-            after=(given.after or "").strip() or None,
-        )
-        memory.ask("note", inspection.AMEND, changed)
+        after = (given.after or "").strip() or None
+        about = {"peer": memory.scope.user, "observer": given.observer}
+        memory.ask("note", inspection.AMEND, **about, before=given.before, after=after)
 
 
 def _forget(given: ForgetConclusion) -> None:
@@ -267,8 +256,7 @@ def _forget(given: ForgetConclusion) -> None:
         found = (one for observer in memory.observers for one in _conclusions(memory, observer))
         if given.id not in {one.id for one in found}:
             raise NotFound("there is no such conclusion here", hint="Look at the person again.")
-        gone = OfConclusion(workspace_id=memory.scope.workspace, conclusion_id=given.id)
-        memory.ask("erase", DELETE_CONCLUSION, gone)
+        memory.ask("erase", DELETE_CONCLUSION, conclusion_id=given.id)
 
 
 @contextmanager

@@ -45,7 +45,6 @@ from souvenance.files import locked
 from souvenance.gate.gate import Gate
 from souvenance.gate.tokens import owner_claims
 from souvenance.ports.clock import Clock
-from souvenance.ports.embedder import Embedder
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
 from souvenance.ports.observer import Observer
@@ -300,7 +299,7 @@ def _assembled(
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
-        model=_model(settings, tokenizer, clock, meaning.embedder),
+        model=_model(settings, tokenizer, clock, meaning),
         meaning=meaning,
         zone=WallClock(settings.zone),
         carry=None if uploads is None else lambda: uploads.carry_all(_CARRYING_SECONDS),
@@ -413,7 +412,7 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
     return made, keyring, store
 
 
-def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
+def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, meaning: Meaning) -> Model | None:
     """The model, if one is configured; only then what speaks to it is loaded. Raises: Misconfigured."""
     asked = settings.model
     if not asked.endpoints:
@@ -443,7 +442,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
         window=asked.context_tokens,
         report=_report,
         quiet_seconds=asked.quiet_seconds,
-        embed=None if embedder is None else embedder.passages,
+        embed=None if meaning.embedder is None else partial(meaning.passages, meaning.embedder),
     )
 
 

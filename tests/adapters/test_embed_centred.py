@@ -10,8 +10,7 @@ from adapters import tiny_model
 from adapters.embeddings import endpoint
 from contracts.embedder_contract import TEXTS, components, likeness
 from reference.embedder import ReferenceEmbedder
-from souvenance.adapters.embed.centred import CentredEmbedder
-from souvenance.adapters.embed.choice import choose
+from souvenance.adapters.embed.choice import CentredEmbedder, choose
 from souvenance.adapters.embed.local import packed
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured

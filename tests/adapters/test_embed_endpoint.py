@@ -12,7 +12,7 @@ from adapters.receivers import rude
 from contracts.embedder_contract import likeness
 from ports import vacant_port
 from reference.embedder import ReferenceEmbedder
-from souvenance.adapters.embed.choice import EndpointEmbedder, Rest
+from souvenance.adapters.embed.choice import EndpointEmbedder
 from souvenance.errors import Misconfigured, Unavailable
 
 KEY = "sk-a-very-secret-key"
@@ -29,7 +29,6 @@ def make(server):
     made = []
 
     def make(url=None, dimensions=64, **options):
-        options.setdefault("rest", Rest(0))
         made.append(EndpointEmbedder(url or server.url, "words", dimensions, **options))
         return made[-1]
 
@@ -202,19 +201,6 @@ def test_an_answer_without_an_end_is_unavailable(make, pause, told):
 def test_nobody_there_is_unavailable(make):
     with vacant_port() as port, pytest.raises(Unavailable, match="can't be reached"):
         make(f"http://127.0.0.1:{port}/v1").question("hello")
-
-
-def test_an_endpoint_that_has_just_failed_is_left_alone_for_a_while(server, make):
-    moment = [0.0]
-    embedder = make(rest=Rest(5, now=lambda: moment[0]))
-    server.scripts.append(refuse(503))
-    for _ in range(3):
-        with pytest.raises(Unavailable, match="503"):
-            embedder.question("hello")
-    assert len(server.asked) == 1
-    moment[0] = 5.0
-    assert embedder.question("hello")
-    assert embedder.passages(["hello"])
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from adapters import tiny_model
 from adapters.embeddings import endpoint
 from contracts.embedder_contract import TEXTS, EmbedderContract
 from reference.embedder import ReferenceEmbedder
-from souvenance.adapters.embed.centred import CentredEmbedder
-from souvenance.adapters.embed.choice import EndpointEmbedder
+from souvenance.adapters.embed.choice import CentredEmbedder, EndpointEmbedder
 from souvenance.adapters.embed.local import folder, packaged
 
 WORDS = sorted({word.strip(".:").lower() for text in TEXTS for word in text.split()} | set("abcdefgh "))

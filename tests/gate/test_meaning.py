@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from reference.embedder import ReferenceEmbedder
 from souvenance.core.embedding_space import Meaning
 from souvenance.domain.names import Compartment
@@ -124,8 +126,11 @@ def test_an_embedder_that_fails_is_told_of_left_alone_and_asked_again():
     assert not meaning.behind
     moody.fails = False
     assert meaning.vector("hello") is None
+    with pytest.raises(Unavailable, match="out of reach"):
+        meaning.passages(moody, ["hello"])
     clock.ms += 60_000
     assert meaning.vector("hello") is not None
+    assert meaning.passages(moody, ["hello"])
     assert meaning.trouble == ""
     assert meaning.behind
 

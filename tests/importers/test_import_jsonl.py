@@ -41,7 +41,7 @@ def test_roles_and_peers_speak_in_their_sessions(tmp_path):
     assert messages(found)[0].at.isoformat() == "2024-01-01T08:00:00+00:00"
     assert messages(found)[2].metadata == {"mood": "good"}
     assert ImportedPeer("assistant", "assistant", observed=False) in found
-    assert [one.name for one in found if isinstance(one, ImportedSession)] == ["jsonl-talk", "team"]
+    assert {one.name for one in found if isinstance(one, ImportedSession)} == {"jsonl-talk", "team"}
 
 
 def test_times_may_be_seconds_since_1970(tmp_path):

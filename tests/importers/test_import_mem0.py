@@ -30,8 +30,8 @@ def read(tmp_path, value, wanted=ANN):
 
 @pytest.mark.parametrize("shape", [[HIKING, TEA], {"results": [HIKING, TEA], "count": 2, "next": None}])
 def test_a_list_and_a_page_say_the_same(tmp_path, shape):
-    peer, first, second = read(tmp_path, shape)
-    assert peer == ImportedPeer("alex", "alex")
+    peer, first, again, second = read(tmp_path, shape)
+    assert peer == again == ImportedPeer("alex", "alex")
     assert (first.observer, first.observed, first.text, first.id) == ("alex", "alex", HIKING["memory"], "m1")
     assert first.at == datetime(2024, 7, 20, 8, 30, 36, 275_141, tzinfo=UTC)
     assert first.metadata == {"type": "preference"}
@@ -81,5 +81,5 @@ def test_a_page_that_is_not_the_last_says_so(tmp_path):
 
 
 def test_the_same_memory_twice_without_an_id_is_two(tmp_path):
-    _, first, second = read(tmp_path, [{"memory": "x"}, {"memory": "x"}])
+    _, first, _, second = read(tmp_path, [{"memory": "x"}, {"memory": "x"}])
     assert first.id != second.id

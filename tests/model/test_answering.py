@@ -125,7 +125,8 @@ def test_marks_of_nothing_are_no_sources(thinker, endpoint):
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_model_that_fails_says_so_before_the_first_word(thinker, endpoint, reply, streamed):
     endpoint.plays(reply)
-    telling = thinker.engaged.tell(inquiry("Where does ann live?", LISBON, streamed=streamed))
+    asked = inquiry("Where does ann live?", LISBON, streamed=streamed)
+    telling = thinker.model.tell(thinker.workspace, asked)
     with pytest.raises(ModelUnavailable):
         next(telling)
     assert thinker.complaints
@@ -133,7 +134,7 @@ def test_a_model_that_fails_says_so_before_the_first_word(thinker, endpoint, rep
 
 def test_an_answer_that_is_not_streamed_and_breaks_off_is_not_given(thinker, endpoint):
     endpoint.plays(Says(pieces=("In Lisbon, where she ", "moved"), breaks_off=True))
-    telling = thinker.engaged.tell(inquiry("Where does ann live?", LISBON))
+    telling = thinker.model.tell(thinker.workspace, inquiry("Where does ann live?", LISBON))
     with pytest.raises(ModelUnavailable):
         next(telling)
 
@@ -288,7 +289,7 @@ class TestShapes:
     def test_a_shape_is_not_filled_without_the_model(self, thinker, endpoint):
         endpoint.plays(Fails(503))
         with pytest.raises(ModelUnavailable):
-            whole(thinker.engaged.tell(inquiry("Where?", LISBON, shape=self.SHAPE)))
+            whole(thinker.model.tell(thinker.workspace, inquiry("Where?", LISBON, shape=self.SHAPE)))
 
 
 class TestHolding:

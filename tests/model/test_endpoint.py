@@ -216,8 +216,8 @@ def test_what_is_under_way_is_broken_off_when_the_process_stops(thinker, endpoin
     def think():
         try:
             if streamed:
-                for _ in thinker.engaged.tell(
-                    inquiry("quilts?", "ann sews quilts", shape={"type": "object"})
+                for _ in thinker.model.tell(
+                    thinker.workspace, inquiry("quilts?", "ann sews quilts", shape={"type": "object"})
                 ):
                     pass
             thinker.noted(SAID)

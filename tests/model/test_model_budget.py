@@ -197,7 +197,7 @@ class TestTheModelWithinItsBudget:
         thinker.noted(SAID)
         with pytest.raises(ModelBudgetSpent):
             thinker.noted(SAID)
-        thinker.engaged = thinker.model.engaged("another")
+        thinker.workspace = "another"
         assert "ann sews quilts" in thinker.noted(SAID)
 
     def test_a_call_is_counted_before_it_is_made(self, endpoint, tmp_path):
@@ -234,7 +234,7 @@ class TestTheModelWithinItsBudget:
     def test_an_answer_that_nobody_reads_to_its_end_stays_counted(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path)
         endpoint.plays(Says(pieces=("ann lives in a house ", "in Lisbon ", "[s1]")))
-        telling = thinker.engaged.tell(inquiry("Where?", KNOWN, streamed=True))
+        telling = thinker.model.tell(thinker.workspace, inquiry("Where?", KNOWN, streamed=True))
         next(telling)
         telling.close()
         spent = thinker.budget.spent("w")[0]

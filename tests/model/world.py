@@ -25,7 +25,7 @@ DAY = 86_400_000
 
 
 class Thinker:
-    """The model, engaged for the workspace 'w'."""
+    """The model, asked for the workspace 'w'."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Thinker:
             quiet_seconds=quiet_seconds,
             embed=embed,
         )
-        self.engaged = self.model.engaged("w")
+        self.workspace = "w"
 
     def noted(self, *said, **more):
         """What is added or replaced after turns, each a text of ann's or a pair of peer and text."""
@@ -75,14 +75,14 @@ class Thinker:
             fresh,
             wishes=dict.fromkeys(fresh, wishes),
         )
-        return self.engaged.revise(reading)
+        return self.model.revise(self.workspace, reading)
 
     def summary(self, *said, earlier=None, most=200):
-        return self.engaged.summarise(earlier, turns(*said), most, TOKENS.count)
+        return self.model.summarise(self.workspace, earlier, turns(*said), most, TOKENS.count)
 
     def told(self, question, *known, **more):
         """The pieces of an answer, and the whole of it."""
-        return whole(self.engaged.tell(inquiry(question, *known, **more)))
+        return whole(self.model.tell(self.workspace, inquiry(question, *known, **more)))
 
 
 def turns(*said, start=1):

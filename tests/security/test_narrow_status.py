@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from gate.world import KINDS, each_kind
 from model.world import Thinker
 from souvenance.domain.model_budget import Allowance
-from souvenance.errors import ModelUnusable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.gate import Gate
@@ -65,7 +64,7 @@ def test_what_others_have_a_model_do_changes_nothing_of_it(world, tmp_path):
     before = status(world, cap)
     assert before["model"]["trouble"] == ""
     thinker.budget.reserve("elsewhere", 1)
-    thinker.model.failed("answer", ModelUnusable("the model's answer is of no use"))
+    thinker.model.unusable["answer"] = "the model's answer is of no use"
     assert status(world, cap) == before
     assert "of no use" in status(world, world.issue(peers=["*"]))["model"]["trouble"]
 

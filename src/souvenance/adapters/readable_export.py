@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import msgspec
 
@@ -121,7 +121,10 @@ class ReadableExport:
     def close(self, manifest: r.Manifest) -> r.Manifest:
         raise NotImplementedError
 
-    def discard(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         """Let go of the records, whatever became of them."""
         self._stored.close()
 
@@ -448,7 +451,7 @@ class Exports:
         with placed(path) as fresh:
             if form == r.MARKDOWN and path.suffix.lower() != ".zip":
                 fresh.mkdir(mode=0o700)
-                with _discarding(MarkdownExport(lambda *page: _add_page(fresh, *page))) as export:
+                with MarkdownExport(lambda *page: _add_page(fresh, *page)) as export:
                     yield export
             else:
                 with new_file(fresh) as file, self.packing(file, form) as export:
@@ -460,9 +463,9 @@ class Exports:
         with ExitStack() as stack:
             if form == r.MARKDOWN:
                 zipped = stack.enter_context(zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED))
-                yield stack.enter_context(_discarding(MarkdownExport(zipped.writestr)))
+                yield stack.enter_context(MarkdownExport(zipped.writestr))
             elif form == r.JSON:
-                yield stack.enter_context(_discarding(JsonExport(sink)))
+                yield stack.enter_context(JsonExport(sink))
             else:
                 yield stack.enter_context(self._archives.packing(sink))
 
@@ -474,14 +477,6 @@ class Exports:
     def is_archive(self, path: SourceFile) -> bool:
         """Whether it looks like an export."""
         return self._archives.is_archive(path) or _rows_of(path) is not None
-
-
-@contextmanager
-def _discarding(export: ReadableExport) -> Iterator[ReadableExport]:
-    try:
-        yield export
-    finally:
-        export.discard()
 
 
 def _add_page(folder: Path, name: str, content: bytes) -> None:

@@ -23,11 +23,11 @@ from souvenance.domain.chunking import chunks
 from souvenance.domain.reasoning_settings import MemberReasoning, PeerHabits
 from souvenance.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound, SouvenanceError
 from souvenance.gate.conversation import messages as said
-from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
-from souvenance.gate.conversation.context import READ_CARD, WRITE_CARD, ReadCard, WriteCard
-from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, NewConclusion
+from souvenance.gate.conversation.context import READ_CARD, WRITE_CARD
+from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER
 from souvenance.gate.conversation.resource import NewName, encode_object
-from souvenance.gate.conversation.sessions import OPEN_SESSION, OpenSession
+from souvenance.gate.conversation.sessions import OPEN_SESSION
 from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
@@ -264,6 +264,10 @@ class Taking:
             raise InvalidInput("no workspace is named", hint="Name one: --workspace.")
         return self._workspace
 
+    def _tell(self, operation: Operation, **fields: Any) -> Any:
+        """What the gate answers about the workspace. Raises: SouvenanceError."""
+        return self._ask(operation, operation.request(workspace_id=self._here, **fields))
+
     def _move(self, record: r.ImportedWorkspace) -> None:
         self._flush()
         self._met, self._sessions = set(), set()
@@ -284,14 +288,11 @@ class Taking:
         if record.name in self._met:
             return
         self._met.add(record.name)
-        opened = self._ask(OPEN_PEER, OpenPeer(workspace_id=self._here, id=record.name))
+        opened = self._tell(OPEN_PEER, id=record.name)
         habits = None if record.observed is None else PeerHabits(record.observed)
         metadata = self._wording.with_origin(record.metadata, record.id, {}) if opened.created else None
         if metadata or (habits and not opened.what.configuration):
-            changed = ChangePeer(
-                workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
-            )
-            self._ask(CHANGE_PEER, changed)
+            self._tell(CHANGE_PEER, peer_id=record.name, metadata=metadata, configuration=habits)
         self.tally.peers += opened.created
 
     def _open(self, record: r.ImportedSession) -> None:
@@ -305,21 +306,19 @@ class Taking:
 
     def _make(self, record: r.ImportedSession) -> None:
         """Make the session at once, without settings that are not possible here."""
-        whole = OpenSession(
-            workspace_id=self._here,
-            id=record.name,
-            metadata=self._wording.with_origin(record.metadata, record.id, record.origin),
-            configuration=dict(record.configuration),
-            peers=dict(record.members),
-            namespace=self._terms.namespace,
-        )
+        what = {
+            "id": record.name,
+            "metadata": self._wording.with_origin(record.metadata, record.id, record.origin),
+            "namespace": self._terms.namespace,
+        }
+        configuration, peers = dict(record.configuration), dict(record.members)
         try:
-            opened = self._ask(OPEN_SESSION, whole)
+            opened = self._tell(OPEN_SESSION, **what, configuration=configuration, peers=peers)
         except (InvalidInput, LimitExceeded) as error:
             if error.retryable:
                 raise
-            bare = replace(whole, configuration={}, peers=dict.fromkeys(record.members, MemberReasoning()))
-            opened = self._ask(OPEN_SESSION, bare)
+            bare = dict.fromkeys(record.members, MemberReasoning())
+            opened = self._tell(OPEN_SESSION, **what, configuration={}, peers=bare)
             self.tally.skip("settings of sessions that are not possible here", record.name)
         self.tally.sessions += opened.created
 
@@ -328,9 +327,8 @@ class Taking:
         found: set[str] = set()
         page = pages = 1
         while page <= pages:
-            asked = said.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH)
             try:
-                answer = self._ask(said.LIST_MESSAGES, asked)
+                answer = self._tell(said.LIST_MESSAGES, session_id=session, page=page, size=_BATCH)
             except (NotFound, Denied):
                 return None
             for one in answer.items:
@@ -376,14 +374,13 @@ class Taking:
         pending = self._pending[session]
         if not pending.waiting:
             return
-        asked = said.AddMessages(
-            workspace_id=self._here,
+        answer = self._tell(
+            said.ADD_MESSAGES,
             session_id=session,
             messages=pending.waiting,
             idempotency_key=f"import-{digest(self._terms.kind, session, *pending.ids)}",
             namespace=self._terms.namespace,
         )
-        answer = self._ask(said.ADD_MESSAGES, asked)
         self.tally.there += len(pending.waiting) * answer.repeated
         self.tally.messages += len(pending.waiting) * (not answer.repeated)
         pending.waiting, pending.ids, pending.chars = [], [], 0
@@ -400,10 +397,8 @@ class Taking:
     def _send_stated(self) -> None:
         if not self._stated:
             return
-        stated = AddConclusions(
-            workspace_id=self._here, conclusions=self._stated, namespace=self._terms.namespace
-        )
-        answer = self._ask(ADD_CONCLUSIONS, stated)
+        namespace = self._terms.namespace
+        answer = self._tell(ADD_CONCLUSIONS, conclusions=self._stated, namespace=namespace)
         self.tally.there += answer.repeated
         self.tally.conclusions += len(self._stated) - answer.repeated
         self._stated = []
@@ -418,14 +413,14 @@ class Taking:
         entries = [one for one in record.entries if one.strip() and not reads_like_orders(one)]
         for _ in range(len(record.entries) - len(entries)):
             self.tally.skip("lines of cards that are empty or read like orders to a model", place)
-        about = {"workspace_id": self._here, "peer_id": record.observer, "target": record.observed}
-        there = self._ask(READ_CARD, ReadCard(**about)).peer_card
+        about = {"peer_id": record.observer, "target": record.observed}
+        there = self._tell(READ_CARD, **about).peer_card
         if there == entries:
             self.tally.there += 1
         elif there:
             self.tally.skip("cards where there is another one here", place)
         elif entries:
-            self._ask(WRITE_CARD, WriteCard(**about, namespace=self._terms.namespace, peer_card=entries))
+            self._tell(WRITE_CARD, **about, namespace=self._terms.namespace, peer_card=entries)
             self.tally.cards += 1
 
     def _flush(self) -> None:

@@ -36,6 +36,12 @@ def escalated(stem: str, taken: Set[str], *original: str) -> str:
     return next((name for name in names if name not in taken), names[-1])
 
 
+def marked(shown: str, *original: str) -> str:
+    """As much of what is shown as a name can have, and a digest of the original, which no other name has."""
+    readable, digits = re.sub("-+", "-", sanitised(shown)).strip("-") or "session", _DIGITS[0]
+    return f"{readable[: MOST_CHARS - 2 - digits]}--{digest(*original)[:digits]}"
+
+
 def digest(*fields: str) -> str:
     """Of the fields, byte for byte, in hexadecimal; lone surrogates included."""
     return sha256(frame(*(field.encode("utf-8", "surrogatepass") for field in fields))).hexdigest()

@@ -124,10 +124,11 @@ class NarrowTokens:
         token = self._token()
         if not self.capped:
             return Credentials(token)
-        return self._narrowed.of(token, (scope, purpose), lambda: _wanted(token, scope, purpose))
+        return self._narrowed.of(token, (scope, purpose), lambda: wanted(token, scope, purpose))
 
 
-def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenuate:
+def wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenuate:
+    """What a token for that purpose says. Raises: CapOpMismatch if that one does not grant it."""
     op = _OPS[purpose]
     if op not in capability.read_unverified(token)[0][-1].ops:
         raise CapOpMismatch(f"the token does not grant {op!r}")

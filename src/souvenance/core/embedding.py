@@ -173,8 +173,7 @@ def embed_some(store: Store, services: Services) -> bool:
         return True
     try:
         vectors = meaning.passages(embedder, list(texts.values()))
-    except SouvenanceError as error:
-        meaning.failed(error)
+    except SouvenanceError:
         return False
     meaning.trouble = ""
     _keep(store, services, compartment, embedder, dict(zip(texts, vectors, strict=True)))

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from souvenance.domain.names import Compartment
-from souvenance.errors import SouvenanceError
+from souvenance.errors import SouvenanceError, Unavailable
 from souvenance.pauses import out_of_turn
 from souvenance.ports.embedder import Embedder
 
@@ -143,8 +143,18 @@ class Meaning:
         found = {key: self._made.pop(key, None) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
         if missing:
-            found.update(zip(missing, embedder.passages(list(missing.values())), strict=True))
+            found.update(zip(missing, self._embedded(embedder, list(missing.values())), strict=True))
         return [vector for key in keys if (vector := found[key]) is not None]
+
+    def _embedded(self, embedder: Embedder, texts: list[str]) -> list[bytes]:
+        """Raises: SouvenanceError, and at once while the embedder is left alone."""
+        if self._now() < self._rests_until:
+            raise Unavailable(self.trouble)
+        try:
+            return embedder.passages(texts)
+        except SouvenanceError as error:
+            self.failed(error)
+            raise
 
     def written(self, compartment: Compartment, line: str) -> None:
         """Begin to make the vector of a line that is being written, for the next question. Where many lines
@@ -212,9 +222,8 @@ class Meaning:
     def _make(self, embedder: Embedder, texts: Mapping[bytes, str]) -> None:
         """Make vectors, for the question that waits and for the worker that stores them later."""
         try:
-            made = embedder.passages(list(texts.values()))
-        except SouvenanceError as error:
-            self.failed(error)
+            made = self._embedded(embedder, list(texts.values()))
+        except SouvenanceError:
             return
         with self._lock:
             self._made.update(zip(texts, made, strict=True))

@@ -22,7 +22,7 @@ from souvenance.core.search import SearchBounds, find, understand
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
 from souvenance.domain.frame import defuse, framed
-from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, RECALL_MOST, SNAPSHOT_BYTES
+from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, SNAPSHOT_BYTES
 from souvenance.domain.line import DIGESTS, PROFILE, OpenLine, SealedLine
 from souvenance.domain.timestamps import day
 from souvenance.domain.trust import Trust
@@ -39,19 +39,6 @@ _MOST_DIGESTS = 100
 """How many of the newest lines may be digests of others, which are passed over."""
 
 
-class Wish(Struct, frozen=True):
-    """What is asked, and how much may come back. Times are milliseconds; `until` is exclusive."""
-
-    query: str | None
-    k: int
-    since: int | None = None
-    until: int | None = None
-    at: int | None = None
-    """When it is asked, if not now."""
-    floor: bool = False
-    explain: bool = False
-
-
 class Recalled(Struct, frozen=True):
     line: OpenLine
     trust: Trust
@@ -61,98 +48,87 @@ class Recalled(Struct, frozen=True):
     """Why it came, if that was asked for."""
 
 
-def recall(ctx: RequestContext, wish: Wish) -> list[Recalled]:
-    """At most k lines, best first. Raises: Tampered if one of them does not open."""
-    wish = replace(wish, k=max(1, min(wish.k, RECALL_MOST)))
-    compartments = ctx.open_compartments()
-    if not compartments:
-        return []
-    span = _span(ctx, wish, compartments)
-    found: dict[tuple[str, str], Recalled] = {}
-    least = trust.least_shown(wish.query or "") if wish.floor else Trust.SUSPECT
-    for one in _candidates(ctx, wish, compartments, span):
-        if one.trust >= least and not (least == Trust.SAID and one.line.of_another):
-            found.setdefault((one.line.compartment.namespace, one.line.id), one)
-        if len(found) == wish.k:
-            break
-    ranked = sorted(found.values(), key=_place)
-    if not wish.explain:
-        return ranked
-    return [
-        replace(one, explanation=one.explanation and replace(one.explanation, rank=rank))
-        for rank, one in enumerate(ranked, 1)
-    ]
+class Recall(Struct, frozen=True):
+    """What is asked, and how much may come back. Times are milliseconds; `until` is exclusive."""
+
+    ctx: RequestContext
+    compartments: Mapping[str, CompartmentKeys]
+    """Where to look: what is open."""
+    query: str | None
+    k: int
+    since: int | None = None
+    until: int | None = None
+    at: int | None = None
+    """When it is asked, if not now."""
+    floor: bool = False
+    explain: bool = False
+
+    def lines(self) -> list[Recalled]:
+        """At most k lines, best first. Raises: Tampered if one of them does not open."""
+        found: dict[tuple[str, str], Recalled] = {}
+        least = trust.least_shown(self.query or "") if self.floor else Trust.SUSPECT
+        for one in self._candidates() if self.compartments else ():
+            if one.trust >= least and not (least == Trust.SAID and one.line.of_another):
+                found.setdefault((one.line.compartment.namespace, one.line.id), one)
+            if len(found) == self.k:
+                break
+        ranked = sorted(found.values(), key=_place)
+        if not self.explain:
+            return ranked
+        return [
+            replace(one, explanation=one.explanation and replace(one.explanation, rank=rank))
+            for rank, one in enumerate(ranked, 1)
+        ]
+
+    def _candidates(self) -> Iterator[Recalled]:
+        question = understand(self.ctx, self.query or "", self.at)
+        if question.terms or question.spans:
+            yield from self._by_relevance(question)
+        if not self.floor:
+            yield from self._by_substring(question.terms)
+            why = unranked(NEWEST) if self.explain else None
+            for line in self._memories(self.k + _MOST_DIGESTS):
+                whole = opened(line, self.compartments[line.compartment.namespace])
+                yield Recalled(whole, class_of(whole), None, False, why)
+
+    def _by_relevance(self, question: Question) -> Iterator[Recalled]:
+        ctx, within = self.ctx, None
+        if self.since is not None or self.until is not None or ctx.scope.sessions is not None:
+            within = frozenset(ctx.tx.lines.ids(self._span(EVERYTHING)))
+        bounds = SearchBounds(within=within, shown=lambda line: ctx.scope.sees(line.session))
+        hits = find(ctx, self.compartments.values(), question, self.k, bounds, floor=self.floor)
+        space = compared_in(ctx, hits) if self.explain else None
+        for hit in hits:
+            pause()
+            line = ctx.tx.lines.get(hit.compartment, hit.id)
+            if line is not None and line.invalidated_by is None and ctx.scope.sees(line.session):
+                why = explained(hit, 0, space) if self.explain else None
+                whole = opened(line, self.compartments[hit.compartment.namespace])
+                yield Recalled(whole, class_of(whole), round(hit.score, 6), True, why)
+
+    def _by_substring(self, asked: Sequence[str]) -> Iterator[Recalled]:
+        needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
+        holding = []
+        for sealed in self._memories(_SUBSTRING_WINDOW) if needles else ():
+            line = opened(sealed, self.compartments[sealed.compartment.namespace])
+            if held := terms.contained(needles, line.text):
+                holding.append((held, line))
+        holding.sort(key=lambda pair: pair[0], reverse=True)
+        why = unranked(PART, score=0.0) if self.explain else None
+        for _, line in holding:
+            yield Recalled(line, class_of(line), 0.0, True, why)
+
+    def _memories(self, limit: int) -> Iterator[SealedLine]:
+        return (line for line in self.ctx.tx.lines.walk(self._span(limit)) if line.kind not in DIGESTS)
+
+    def _span(self, limit: int) -> LineQuery:
+        before = None if self.until is None else ulid.floor(self.until)
+        return _in_scope(self.ctx, self.compartments, after=_since(self.since), before=before, limit=limit)
 
 
 def _place(one: Recalled) -> int:
     """What matches, what matches and reads like orders, and the newest."""
     return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
-
-
-def _candidates(
-    ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: LineQuery
-) -> Iterator[Recalled]:
-    question = understand(ctx, wish.query or "", wish.at)
-    if question.terms or question.spans:
-        yield from _by_relevance(ctx, wish, compartments, span, question)
-    if not wish.floor:
-        yield from _by_substring(ctx, wish, compartments, span, question.terms)
-        why = unranked(NEWEST) if wish.explain else None
-        for line in _memories(ctx, replace(span, limit=wish.k + _MOST_DIGESTS)):
-            whole = opened(line, compartments[line.compartment.namespace])
-            yield Recalled(whole, class_of(whole), None, False, why)
-
-
-def _by_relevance(
-    ctx: RequestContext,
-    wish: Wish,
-    compartments: dict[str, CompartmentKeys],
-    span: LineQuery,
-    question: Question,
-) -> Iterator[Recalled]:
-    within = None
-    if wish.since is not None or wish.until is not None or ctx.scope.sessions is not None:
-        within = frozenset(ctx.tx.lines.ids(replace(span, limit=EVERYTHING)))
-    bounds = SearchBounds(within=within, shown=lambda line: ctx.scope.sees(line.session))
-    hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor)
-    space = compared_in(ctx, hits) if wish.explain else None
-    for hit in hits:
-        pause()
-        line = ctx.tx.lines.get(hit.compartment, hit.id)
-        if line is not None and line.invalidated_by is None and ctx.scope.sees(line.session):
-            why = explained(hit, 0, space) if wish.explain else None
-            whole = opened(line, compartments[hit.compartment.namespace])
-            yield Recalled(whole, class_of(whole), round(hit.score, 6), True, why)
-
-
-def _by_substring(
-    ctx: RequestContext,
-    wish: Wish,
-    compartments: dict[str, CompartmentKeys],
-    span: LineQuery,
-    asked: Sequence[str],
-) -> Iterator[Recalled]:
-    needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
-    if not needles:
-        return
-    holding = []
-    for sealed in _memories(ctx, replace(span, limit=_SUBSTRING_WINDOW)):
-        line = opened(sealed, compartments[sealed.compartment.namespace])
-        if held := terms.contained(needles, line.text):
-            holding.append((held, line))
-    holding.sort(key=lambda pair: pair[0], reverse=True)
-    why = unranked(PART, score=0.0) if wish.explain else None
-    for _, line in holding:
-        yield Recalled(line, class_of(line), 0.0, True, why)
-
-
-def _memories(ctx: RequestContext, span: LineQuery) -> Iterator[SealedLine]:
-    return (line for line in ctx.tx.lines.walk(span) if line.kind not in DIGESTS)
-
-
-def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> LineQuery:
-    before = None if wish.until is None else ulid.floor(wish.until)
-    return _in_scope(ctx, compartments, after=_since(wish.since), before=before, limit=wish.k)
 
 
 def _in_scope(ctx: RequestContext, compartments: Iterable[str], **bounds: Any) -> LineQuery:

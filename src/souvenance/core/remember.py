@@ -17,14 +17,12 @@ from souvenance.domain.line import (
     STATEMENT,
     SUMMARY,
     TOMBSTONE,
-    GivenFields,
     LinePlace,
     OpenLine,
     SealedLine,
     check_line,
     maker,
     place_of,
-    shared_fields,
 )
 from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict
@@ -44,37 +42,19 @@ _NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
 """Kinds that no question should find: they are empty, or repeat other lines."""
 
 
-class Draft(GivenFields, frozen=True, kw_only=True, gc=False):
-    """What a caller wants remembered."""
-
-    namespace: str
-    kind: str
-    text: str
-    id: str | None = None
-    about: str | None = None
-    occurred_at: int | None = None
-    expires_at: int | None = None
-    supersedes: str | None = None
-    metadata: content.Metadata | None = None
-
-
-def remember(ctx: RequestContext, draft: Draft) -> tuple[OpenLine, bool]:
-    """The stored line, and whether it was there already. Raises: InvalidInput, LimitExceeded, Conflict."""
+def remember(
+    ctx: RequestContext, namespace: str, chosen_id: str | None, **fields: Any
+) -> tuple[OpenLine, bool]:
+    """The stored line, with these fields, and whether it was there already. Raises: InvalidInput,
+    LimitExceeded, Conflict."""
     line = OpenLine(
-        compartment=ctx.compartment(draft.namespace),
-        id=draft.id or ctx.fresh_id(),
-        kind=draft.kind,
-        text=draft.text,
+        compartment=ctx.compartment(namespace),
+        id=chosen_id or ctx.fresh_id(),
         created_at=ctx.now,
-        occurred_at=draft.occurred_at,
-        expires_at=draft.expires_at,
-        supersedes=draft.supersedes,
         cap=ctx.cap,
-        about=draft.about,
-        metadata=draft.metadata or {},
-        **shared_fields(GivenFields, draft),
+        **fields,
     )
-    check_line(line, chosen_id=draft.id is not None, now=ctx.now, limits=ctx.services.limits)
+    check_line(line, chosen_id=chosen_id is not None, now=ctx.now, limits=ctx.services.limits)
     metadata = content.encode_metadata(line.metadata)
     keys = ctx.services.vault.compartment(ctx.tx, line.compartment)
     if append(ctx, sealed(ctx, line, keys, metadata), line.text, keys):

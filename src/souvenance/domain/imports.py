@@ -43,7 +43,8 @@ class ImportedWorkspace(Struct, frozen=True):
 
 
 class ImportedPeer(Struct, frozen=True):
-    """Somebody who speaks, or whom something is known of; told before anything of theirs is."""
+    """Somebody who speaks, or whom something is known of; told before anything of theirs is. Told again, it
+    says nothing new; so it is with sessions."""
 
     name: str
     id: str

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from souvenance.core import archive as kept
 from souvenance.core import retention_rules
 from souvenance.core.conversation import directory
-from souvenance.core.conversation.cards import is_card
+from souvenance.core.conversation.cards import KeptCard
 from souvenance.core.conversation.compartments import Changes, denied, everywhere, reading
 from souvenance.core.conversation.summarise import is_note
 from souvenance.core.request_context import RequestContext, Trace
@@ -362,8 +362,11 @@ def _check(record: LineRecord) -> None:
     check_characters(record.text, f"line {record.id}")
     if len(record.text) > _SPOKEN:
         raise InvalidInput(f"line {record.id} is too long")
-    if record.kind == CARD and (record.about is None or not is_card(record.text)):
-        raise InvalidInput(f"line {record.id} is no card")
+    if record.kind == CARD:
+        fault = InvalidInput(f"line {record.id} is no card")
+        if record.about is None:
+            raise fault
+        decoded(record.text, KeptCard, fault)
     is_summary = record.kind == SUMMARY and record.session is not None
     if record.owner == SESSIONS and not (is_summary and is_note(encode_metadata(record.metadata))):
         raise InvalidInput(f"line {record.id} is no summary of a session")

@@ -52,7 +52,7 @@ from souvenance.errors import (
     Unavailable,
     Unsupported,
 )
-from souvenance.gate.messages import Request
+from souvenance.gate.messages import Nothing, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 from souvenance.gate.token_verifier import Credentials, RateLimit, TokenVerifier, home_of, used_before
 from souvenance.pauses import Idle, never_pause
@@ -72,10 +72,15 @@ _LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
 """How long the store recognises a late verdict and its proof, so that neither counts twice."""
 
 
+_Given = Request | Callable[[], Request]
+"""A request, or what reads it once the cap is admitted."""
+
+
 class GateRequest(Struct, gc=False):
     operation: Operation
     chain: Chain
     credentials: Credentials
+    request: _Given
     now: int
     log: str
     """The workspace whose log has the row of this request."""
@@ -88,6 +93,12 @@ class GateRequest(Struct, gc=False):
     counted: bool = False
     """Whether it was counted against the cap's rate. A write may be checked twice and is counted once."""
     withdrawn: list[Revocation] = []
+
+    def read(self) -> Request:
+        """The request, which is read once. Raises: SouvenanceError."""
+        if callable(self.request):
+            self.request = self.request()
+        return self.request
 
 
 class Gate:
@@ -169,12 +180,12 @@ class Gate:
 
         Raises: Unauthenticated, Denied, Unavailable, `full`; a refusal is in the audit log by then.
         """
-        chain = self.verifier.authenticate(credentials.token)
-        asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        asked = self._asked(operation, credentials, Nothing())
+        grant = asked.chain.grant
         try:
-            with self._store.read(chain.grant.workspace) as tx:
-                self.verifier.check_alive(tx, chain, asked.now)
-            check_need(chain.grant, operation.need)
+            with self._store.read(grant.workspace) as tx:
+                self.verifier.check_alive(tx, asked.chain, asked.now)
+            check_need(grant, operation.need)
             if full is not None:
                 raise full
         except (Unauthenticated, Denied, RateLimited) as error:
@@ -197,8 +208,8 @@ class Gate:
 
         Raises: Unauthenticated, Denied, RateLimited; `why` if nothing may be granted, or nothing is kept.
         """
-        chain = self.verifier.authenticate(credentials.token)
-        asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        asked = self._asked(operation, credentials, request)
+        chain = asked.chain
         try:
             shown = self.verifier.check_late(credentials, chain, asked.now)
             check_need(chain.grant, operation.need)
@@ -272,21 +283,21 @@ class Gate:
         """What a proof of possession signs when the gate is called in the same process."""
         return Bound("CALL", operation.name, msgspec.json.encode(request))
 
-    def call(
-        self,
-        operation: Operation,
-        credentials: Credentials,
-        request: Request | Callable[[], Request],
-    ) -> Any:
-        """The answer to one request; `request` may be a function that reads it once the cap is admitted.
+    def _asked(self, operation: Operation, credentials: Credentials, request: _Given) -> GateRequest:
+        """Raises: Unauthenticated."""
+        chain = self.verifier.authenticate(credentials.token)
+        return GateRequest(operation, chain, credentials, request, self._clock.now(), home_of(chain.grant))
+
+    def call(self, operation: Operation, credentials: Credentials, request: _Given) -> Any:
+        """The answer to one request.
 
         Raises: SouvenanceError; what the cap allowed or refused is in the audit log by then.
         """
         with self.idle:
             if self._observer is None:
-                return self._call(operation, credentials, request)
+                return self._call(self._asked(operation, credentials, request))
             with self._observer.watch(OPERATION, operation.name) as watched:
-                return self._call(operation, credentials, request, watched)
+                return self._call(self._asked(operation, credentials, request), watched)
 
     def call_all(
         self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
@@ -306,7 +317,8 @@ class Gate:
         now, log = self._clock.now(), home_of(chain.grant)
         together: dict[Hashable, Any] = {}
         every = [
-            GateRequest(operation, chain, credentials, now, log, together=together) for operation, _ in calls
+            GateRequest(operation, chain, credentials, request, now, log, together=together)
+            for operation, request in calls
         ]
         questions = [operation.question(request) for operation, request in calls]
         order = sorted(range(len(calls)), key=lambda at: bool(questions[at]))
@@ -315,7 +327,7 @@ class Gate:
         outcomes: dict[int, Outcome | SouvenanceError] = {}
         with self.idle, self._store.read(chain.grant.workspace) as tx:
             for at in order:
-                outcomes[at] = self._looked_up(tx, every[at], calls[at][1])
+                outcomes[at] = self._looked_up(tx, every[at])
         found = [(asked, outcomes[at]) for at, asked in enumerate(every)]
         answers: list[Any | SouvenanceError] = []
         for _, some in groupby(found, key=lambda one: one[0].log):
@@ -325,12 +337,12 @@ class Gate:
             answers += [_answer(one, row) for (_, one), row in zip(results, rows, strict=True)]
         return answers
 
-    def _looked_up(self, tx: Transaction, asked: GateRequest, request: Request) -> Outcome | SouvenanceError:
+    def _looked_up(self, tx: Transaction, asked: GateRequest) -> Outcome | SouvenanceError:
         try:
             if self._observer is None:
-                return self._perform(tx, asked, request, asked.operation.work)
+                return self._perform(tx, asked, asked.operation.work)
             with self._observer.watch(OPERATION, asked.operation.name) as watched:
-                found = self._perform(tx, asked, request, asked.operation.work)
+                found = self._perform(tx, asked, asked.operation.work)
                 watched.count(LINES, len(found.trace.lines))
                 return found
         except Unavailable:
@@ -345,19 +357,11 @@ class Gate:
         """
         return self.verifier.authenticate(token).blocks[0].jti
 
-    def _call(
-        self,
-        operation: Operation,
-        credentials: Credentials,
-        request: Request | Callable[[], Request],
-        watched: Watched | None = None,
-    ) -> Any:
-        chain = self.verifier.authenticate(credentials.token)
-        asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+    def _call(self, asked: GateRequest, watched: Watched | None = None) -> Any:
         try:
-            if chain.bound:
+            if asked.chain.bound:
                 self._burn_proof(asked)
-            outcome, row = self._transact(asked, request)
+            outcome, row = self._transact(asked)
         except Unavailable:
             raise  # The row of this failure would fail the same way.
         except SouvenanceError as error:
@@ -376,34 +380,34 @@ class Gate:
             shown = self.verifier.burn(tx, asked.credentials, asked.chain.grant, asked.now)
         self.verifier.spend(shown, asked.now)
 
-    def _transact(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
+    def _transact(self, asked: GateRequest) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
-        if asked.operation.prepare is not None or _brings_much(asked, request):
+        if asked.operation.prepare is not None or _brings_much(asked):
             with self._store.read(workspace) as tx:
-                admitted = self._perform(tx, asked, request, lambda authorised, message: message)
-            request = self._prepared(asked, admitted)
+                admitted = self._perform(tx, asked, lambda authorised, message: message)
+            asked.request = self._prepared(asked, admitted)
         if asked.operation.verdict:
             with self._store.write(asked.log, lasting=False) as tx:
-                outcome = self._perform(tx, asked, request, asked.operation.work)
+                outcome = self._perform(tx, asked, asked.operation.work)
                 return outcome, _append(tx, asked, outcome)
         reading = asked.operation.peek if asked.operation.writes else asked.operation.work
         if reading is not None:
             with self._store.read(workspace) as tx:
-                found = self._perform(tx, asked, request, reading)
+                found = self._perform(tx, asked, reading)
             if found is not None:
                 return found, self._record(asked, found, lasting=False)
         if asked.together is None:
-            outcome, row = self._write(asked, request)
+            outcome, row = self._write(asked)
         else:  # Beside a thread that computes, much text would keep the store three times as long.
-            outcome, row = self.computing(asked.chain.blocks[0].jti, lambda: self._write(asked, request))
+            outcome, row = self.computing(asked.chain.blocks[0].jti, lambda: self._write(asked))
         if asked.operation.rings and self.wake is not None:
             self.wake.set()
         return outcome, row
 
-    def _write(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
-        place, request = _placed(asked, request)
+    def _write(self, asked: GateRequest) -> tuple[Outcome, Row]:
+        place = _place_of(asked)
         with never_pause(), self._store.write(place) as tx:
-            outcome = self._perform(tx, asked, request, asked.operation.work)
+            outcome = self._perform(tx, asked, asked.operation.work)
             asked.log = asked.log if place == ALL else place
             row = _append(tx, asked, outcome)
         self.verifier.made += asked.withdrawn
@@ -425,16 +429,12 @@ class Gate:
         return request
 
     def _perform(
-        self,
-        tx: Transaction,
-        asked: GateRequest,
-        request: Request | Callable[[], Request],
-        work: Callable[[AuthorisedRequest, Any], _Found],
+        self, tx: Transaction, asked: GateRequest, work: Callable[[AuthorisedRequest, Any], _Found]
     ) -> _Found:
         grant, operation = asked.chain.grant, asked.operation
         self.verifier.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
-        message = request() if callable(request) else request
+        message = asked.read()
         reach = operation.reach(message)
         asked.namespaces = reach.namespaces or ()
         scope = check_reach(grant, reach)
@@ -448,7 +448,7 @@ class Gate:
         token = asked.credentials.token or ""
 
         def again(look: Callable[[AuthorisedRequest], Outcome]) -> Outcome:
-            return self._look_again(asked, message, look)
+            return self._look_again(asked, look)
 
         authorised = AuthorisedRequest(
             ctx, asked.chain, token, self._keyring, self._store, again, Rights(ctx, grant), asked.withdrawn
@@ -463,14 +463,14 @@ class Gate:
             asked.log = scope.workspace
         return outcome
 
-    def _look_again(
-        self, asked: GateRequest, message: Request, look: Callable[[AuthorisedRequest], Outcome]
-    ) -> Outcome:
+    def _look_again(self, asked: GateRequest, look: Callable[[AuthorisedRequest], Outcome]) -> Outcome:
         """Read again for a request whose transaction has ended, as if it came now."""
-        now = GateRequest(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
+        now = GateRequest(
+            asked.operation, asked.chain, asked.credentials, asked.request, self._clock.now(), asked.log
+        )
         try:
             with self._store.read(asked.chain.grant.workspace) as tx:
-                found = self._perform(tx, now, message, lambda authorised, _: look(authorised))
+                found = self._perform(tx, now, lambda authorised, _: look(authorised))
         except Unavailable:
             raise
         except SouvenanceError as error:
@@ -493,34 +493,31 @@ class Gate:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 
 
-def _brings_much(asked: GateRequest, request: Request | Callable[[], Request]) -> bool:
+def _brings_much(asked: GateRequest) -> bool:
     """Whether the request brings texts that take long to analyse."""
     if asked.operation.texts is None:
         return False
-    if callable(request):
+    if callable(asked.request):
         return len(asked.credentials.request.body) > _LONG_CHARS
-    return sum(len(one.text) for one in asked.operation.texts(request)) > _LONG_CHARS
+    return sum(len(one.text) for one in asked.operation.texts(asked.request)) > _LONG_CHARS
 
 
 def _works(trouble: str) -> str:
     return "resting" if trouble else "ok"
 
 
-def _placed(
-    asked: GateRequest, request: Request | Callable[[], Request]
-) -> tuple[str, Request | Callable[[], Request]]:
-    """The workspace that the request is written in, and the request, if it could be read.
+def _place_of(asked: GateRequest) -> str:
+    """The workspace that the request is written in.
 
     A cap of every workspace that writes within one holds up nobody who writes in others.
     """
     grant = asked.chain.grant
     if grant.workspace != ALL or not asked.operation.within:
-        return grant.workspace, request
+        return grant.workspace
     try:
-        message = request() if callable(request) else request
-        return asked.operation.reach(message).workspace or home_of(grant), message
+        return asked.operation.reach(asked.read()).workspace or home_of(grant)
     except SouvenanceError:
-        return ALL, request  # It is refused in its turn, which is after the cap's.
+        return ALL  # It is refused in its turn, which is after the cap's.
 
 
 def _is_known(tx: Transaction, workspace: str) -> bool:

@@ -17,13 +17,14 @@ from souvenance.core.conversation.erase import (
     erase_resting,
     owe_card,
 )
-from souvenance.core.recall import Wish, class_of, list_lines, recall, snapshot
-from souvenance.core.remember import Draft, Upcoming, remember
+from souvenance.core.recall import Recall, class_of, list_lines, snapshot
+from souvenance.core.remember import Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
 from souvenance.domain import ulid
 from souvenance.domain.audit import Row
 from souvenance.domain.directory import MEMBER
+from souvenance.domain.limits import RECALL_MOST
 from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
 from souvenance.domain.policy import Reach
@@ -131,25 +132,25 @@ _TEXT_NEEDS = "get"
 def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
     line, duplicate = remember(
         authorised.ctx,
-        Draft(
-            namespace=request.namespace,
-            kind=request.kind,
-            text=request.text,
-            id=request.id,
-            occurred_at=_ms(request.occurred_at),
-            expires_at=_ms(request.expires_at),
-            metadata=request.metadata,
-            **shared_fields(GivenFields, request),
-        ),
+        request.namespace,
+        request.id,
+        kind=request.kind,
+        text=request.text,
+        occurred_at=_ms(request.occurred_at),
+        expires_at=_ms(request.expires_at),
+        metadata=request.metadata,
+        **shared_fields(GivenFields, request),
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,), _detail(duplicate=duplicate)))
 
 
 def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
-    wish = Wish(
+    asked = Recall(
+        authorised.ctx,
+        authorised.ctx.open_compartments(),
         request.query,
-        request.k,
+        max(1, min(request.k, RECALL_MOST)),
         _ms(request.since),
         _ms(request.until),
         at=_ms(request.at),
@@ -166,7 +167,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
             matched=one.matched,
             explanation=one.explanation,
         )
-        for one in recall(authorised.ctx, wish)
+        for one in asked.lines()
     ]
     return Outcome(m.GetAnswer(lines), Trace(_asked(authorised), [line.id for line in lines]))
 
@@ -235,22 +236,23 @@ def _correct(
     """The line that replaces the target, and whether it had done so already. Without a text it only marks the
     target as no longer true. Raises: InvalidInput, NotFound, Conflict."""
     target, _ = ctx.find(ulid.check(target_id))
-    kind = DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
-    draft = Draft(
-        namespace=target.compartment.namespace,
-        kind=TOMBSTONE if text is None else kind,
-        text=text or "",
-        id=new_id,
-        about=None if text is None else target.about,
-        expires_at=target.expires_at,
-        supersedes=target.id,
-        **shared_fields(GivenFields, target),
-    )
     if target.invalidated_by is not None and target.invalidated_by != new_id:
         raise Conflict(
             f"the line was already replaced by {target.invalidated_by}", hint="Correct that line instead."
         )
-    line, duplicate = remember(ctx, draft)
+    kind = DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
+    line, duplicate = remember(
+        ctx,
+        target.compartment.namespace,
+        new_id,
+        kind=TOMBSTONE if text is None else kind,
+        text=text or "",
+        about=None if text is None else target.about,
+        expires_at=target.expires_at,
+        supersedes=target.id,
+        metadata={},
+        **shared_fields(GivenFields, target),
+    )
     if not duplicate:
         ctx.tx.lines.invalidate(target.compartment, target.id, line.id)
         ctx.tx.terms.remove(target.compartment, (target.id,))

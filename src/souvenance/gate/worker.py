@@ -29,7 +29,7 @@ from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
 from souvenance.pauses import Idle
 from souvenance.ports.clock import Clock
-from souvenance.ports.model import Dialectic
+from souvenance.ports.model import Model
 from souvenance.ports.observer import WORK, Observer
 from souvenance.ports.store import Store, Transaction
 from souvenance.ports.webhook_sender import Undelivered, WebhookDelivery
@@ -225,7 +225,7 @@ class Worker:
             ctx = self._ctx(tx, tasks[0])
             stretch = None if ctx.services.model_for(DERIVE) is None else derive.read_for_model(ctx, tasks)
         if stretch is not None:
-            found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
+            found = self._by_model(tasks[0], lambda model: model.revise(tasks[0].workspace, stretch.reading))
             if found is not None:
                 self._finish(tasks, lambda ctx: derive.keep_revisions(ctx, stretch, found))
                 return
@@ -255,17 +255,17 @@ class Worker:
         inputs = stretch.earlier, stretch.turns, stretch.most_tokens, self._services.tokenizer.count
         text = None
         if stretch.turns and self._services.model_for(SUMMARISE) is not None:
-            text = self._by_model(task, lambda model: model.summarise(*inputs))
+            text = self._by_model(task, lambda model: model.summarise(task.workspace, *inputs))
         summary = text or by_quotes(*inputs)
         self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary, by_model=bool(text)))
 
-    def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
+    def _by_model(self, task: Task, think: Callable[[Model], _Found]) -> _Found | None:
         """What the model says; None if its budget is spent or its replies are no use. Raises: Unavailable."""
         model = self._services.model_for(task.kind)
         if model is None:
             return None
         try:
-            return think(model.engaged(task.workspace))
+            return think(model)
         except ModelBudgetSpent:
             return None
         except ModelUnusable as error:

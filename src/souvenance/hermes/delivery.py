@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.gated_memory import GatedMemory, members_of
-from souvenance.agents.narrow_tokens import CallableGate, NarrowTokens
+from souvenance.agents.narrow_tokens import CallableGate, NarrowTokens, Purpose
 from souvenance.agents.recalled import AI, USER
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import clean
@@ -43,15 +43,12 @@ from souvenance.gate.conversation.messages import (
     ADD_MESSAGES,
     DELETE_MESSAGE,
     LIST_MESSAGES,
-    AddFile,
-    AddMessages,
-    DeleteMessage,
-    ListMessages,
     MessageHabits,
     MessagePage,
     Messages,
     NewMessage,
 )
+from souvenance.gate.operation import Operation
 from souvenance.hermes.host import context_thread
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteRefused
 
@@ -160,9 +157,10 @@ class QueueDelivery:
         if not said or (queued.attempts and self._brought(scope, queued.id)):
             return
         self._prepare(scope)
-        asked = AddMessages(
-            workspace_id=scope.workspace,
-            session_id=scope.session,
+        brought: Messages = self._ask(
+            scope,
+            "speak",
+            ADD_MESSAGES,
             messages=[
                 NewMessage(
                     content=one.text,
@@ -177,7 +175,6 @@ class QueueDelivery:
             members=members if self._tokens.capped else None,
             idempotency_key=queued.id if self._tokens.capped else None,
         )
-        brought: Messages = self._gate.call(ADD_MESSAGES, self._tokens.of(scope)("speak"), asked)
         self._ids[queued.id] = [message.id for message in brought.messages]
         if len(self._ids) > _MOST_NOTED:
             del self._ids[next(iter(self._ids))]
@@ -199,14 +196,9 @@ class QueueDelivery:
     def _brought(self, scope: ConversationScope, write_id: str) -> list[str]:
         if not scope.namespaces.read:
             return []
-        asked = ListMessages(
-            workspace_id=scope.workspace,
-            session_id=scope.session,
-            filters={"metadata": {_MARK: write_id}},
-            size=100,
-        )
+        wanted = {"metadata": {_MARK: write_id}}
         try:
-            page: MessagePage = self._gate.call(LIST_MESSAGES, self._tokens.of(scope)("read"), asked)
+            page: MessagePage = self._ask(scope, "read", LIST_MESSAGES, filters=wanted, size=100)
         except (NotFound, CapScopeMismatch):
             return []
         return [message.id for message in page.items]
@@ -233,9 +225,10 @@ class QueueDelivery:
         if queued.attempts and self._brought(scope, queued.id):
             return
         self._memory(scope).begin()
-        asked = AddFile(
-            workspace_id=scope.workspace,
-            session_id=scope.session,
+        self._ask(
+            scope,
+            "speak",
+            ADD_FILE,
             peer_id=scope.named(page.peer),
             file=page.text.encode(),
             filename=page.name,
@@ -244,22 +237,20 @@ class QueueDelivery:
             configuration=self._habits(scope, scope.named(page.peer)),
             namespace=scope.written,
         )
-        self._gate.call(ADD_FILE, self._tokens.of(scope)("speak"), asked)
 
     def _undo(self, undo: Undo) -> None:
         scope, noted = undo.scope, self._ids.get(undo.write_id)
         if noted is None and not scope.reads_back:
             raise WriteRefused("what was undone stays: it is in a namespace that is written to and not read")
         for message_id in noted or self._brought(scope, undo.write_id):
-            asked = DeleteMessage(
-                workspace_id=scope.workspace,
-                session_id=scope.session,
-                message_id=message_id,
-                with_empty_session=True,
-            )
             with suppress(NotFound):
-                self._gate.call(DELETE_MESSAGE, self._tokens.of(scope)("undo"), asked)
+                self._ask(scope, "undo", DELETE_MESSAGE, message_id=message_id, with_empty_session=True)
         self._ids.pop(undo.write_id, None)
+
+    def _ask(self, scope: ConversationScope, purpose: Purpose, operation: Operation, **fields: Any) -> Any:
+        """What the gate answers about the session. Raises: SouvenanceError."""
+        asked = operation.request(workspace_id=scope.workspace, session_id=scope.session, **fields)
+        return self._gate.call(operation, self._tokens.of(scope)(purpose), asked)
 
     def _memory(self, scope: ConversationScope) -> GatedMemory:
         return GatedMemory(self._gate, scope, self._tokens.of(scope), capped=self._tokens.capped)

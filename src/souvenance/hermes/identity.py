@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
+from souvenance.agents.names import MOST_CHARS, escalated, is_plain, marked, sanitised
 from souvenance.agents.recalled import AI, USER
 from souvenance.domain.names import own_session
 from souvenance.hermes.configuration import Configuration
@@ -208,7 +207,6 @@ def _given(text: str | None) -> str | None:
     return (text or "").strip() or None
 
 
-_DIGITS = 16
 _MARKED = pattern(r".--[0-9a-f]{16}\Z")
 _NAME = pattern(r"[a-zA-Z0-9_-]+\Z")
 _GATEWAY_KEY = pattern(r"agent(?::-?[a-zA-Z0-9_]+){3,}\Z")
@@ -274,13 +272,13 @@ def _session_name(configuration: Configuration, conversation: HostConversation, 
         source.text,
         "" if namespace == "default" else namespace,
     )
-    return _marked("-".join(filter(None, shown)), source.kind, source.text, peer, namespace)
+    return marked("-".join(filter(None, shown)), source.kind, source.text, peer, namespace)
 
 
 def pages_name(configuration: Configuration, owner: str) -> str:
     """The session that holds the owner's files: one that no conversation has."""
     namespace = configuration.namespaces.write or "default"
-    return _reachable(configuration, _marked(f"{owner}-files", "files", owner, namespace), owner)
+    return _reachable(configuration, marked(f"{owner}-files", "files", owner, namespace), owner)
 
 
 def _source(configuration: Configuration, conversation: HostConversation) -> _Source:
@@ -340,8 +338,3 @@ def _real(path: str) -> str | None:
         return os.path.realpath(expanded) if os.path.isabs(expanded) else None
     except ValueError:
         return None
-
-
-def _marked(shown: str, *original: str) -> str:
-    readable = re.sub("-+", "-", sanitised(shown)).strip("-") or "session"
-    return f"{readable[: MOST_CHARS - 2 - _DIGITS]}--{digest(*original)[:_DIGITS]}"

@@ -2,7 +2,7 @@
 
 Contract:
 
-- It is engaged for one workspace, on whose account it spends. A call that would break a budget is not made.
+- Each call is for one workspace, on whose account it spends. A call that would break a budget is not made.
 - What can't be done for now raises `ModelUnavailable`, and is asked again later or done without a model:
   `ModelBudgetSpent` if the budget is spent, `ModelUnusable` if the model replies with what can't be used.
 - Everything it says is checked against the lines that it names; what does not rest on them is left out.
@@ -155,27 +155,6 @@ AnswerPieces = Generator[str, None, ModelAnswer]
 """An answer as it is made: its pieces, and in the end the whole."""
 
 
-class Dialectic(Protocol):
-    """The model, engaged for one workspace."""
-
-    name: str
-    """What answers say they were made by."""
-
-    def revise(self, reading: ModelReading) -> list[Revision]:
-        """What a stretch changes in what is known about the people in it. Raises: ModelUnavailable."""
-
-    def summarise(
-        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
-    ) -> str:
-        """The earlier summary and the turns after it, in at most so many tokens. Raises: ModelUnavailable."""
-
-    def tell(self, inquiry: ModelQuestion) -> AnswerPieces:
-        """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises.
-
-        A model that breaks off after that ends its answer with words that say so.
-        """
-
-
 class ModelState(Struct, frozen=True):
     """How it stands with the model: who does what, what was spent, and what is wrong."""
 
@@ -197,11 +176,29 @@ class ModelState(Struct, frozen=True):
 
 class Model(Protocol):
     name: str
+    """What answers say they were made by."""
     tasks: Mapping[str, str]
     """The name of the model for each task that it does."""
     pace: Pace
 
-    def engaged(self, workspace: str) -> Dialectic: ...
+    def revise(self, workspace: str, reading: ModelReading) -> list[Revision]:
+        """What a stretch changes in what is known about the people in it. Raises: ModelUnavailable."""
+
+    def summarise(
+        self,
+        workspace: str,
+        earlier: str | None,
+        turns: Sequence[Turn],
+        most_tokens: int,
+        count: Callable[[str], int],
+    ) -> str:
+        """The earlier summary and the turns after it, in at most so many tokens. Raises: ModelUnavailable."""
+
+    def tell(self, workspace: str, inquiry: ModelQuestion) -> AnswerPieces:
+        """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises.
+
+        A model that breaks off after that ends its answer with words that say so.
+        """
 
     def standing(self, workspace: str) -> ModelState: ...
 

@@ -10,11 +10,13 @@ endpoints refuse to be asked.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
+from math import fsum, hypot
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,7 +25,6 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.adapters.embed import local
-from souvenance.adapters.embed.centred import CentredEmbedder
 from souvenance.adapters.private_files import secret_of
 from souvenance.decoders import decoded
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
@@ -109,36 +110,10 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
     return EndpointEmbedder(base_url, model, dimensions, api_key=key)
 
 
-class Rest:
-    """Leaves alone for a while what has just failed: a recall must not wait for it again and again.
-
-    Any number of threads may use it.
-    """
-
-    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._now = now
-        self._failed: tuple[float, Unavailable] | None = None
-
-    @contextmanager
-    def between(self) -> Iterator[None]:
-        """Around each try. Raises: Unavailable at once if the last try raised it a moment ago."""
-        failed = self._failed
-        if failed is not None and self._now() < failed[0]:
-            raise Unavailable(failed[1].detail, hint=failed[1].hint)
-        try:
-            yield
-        except Unavailable as error:
-            self._failed = (self._now() + self._seconds, error)
-            raise
-        self._failed = None
-
-
 PASSAGES_SECONDS = 60.0
 QUESTION_SECONDS = 5.0
 
 _CONNECT_SECONDS = 5.0
-_REST_SECONDS = 5.0
 _AT_ONCE = 32
 _CUTS = (8000, 2000, 500)
 _MOST_BYTES_EACH = 128 * 1024
@@ -174,7 +149,6 @@ class EndpointEmbedder:
         api_key: str | None = None,
         passages_seconds: float = PASSAGES_SECONDS,
         question_seconds: float = QUESTION_SECONDS,
-        rest: Rest | None = None,
     ) -> None:
         """Raises: Misconfigured if that is no address."""
         if not is_address(base_url):
@@ -191,7 +165,6 @@ class EndpointEmbedder:
         self._key = api_key
         self._passages_seconds = passages_seconds
         self._question_seconds = question_seconds
-        self._rest = rest or Rest(_REST_SECONDS)
         self._lock = Lock()
         self._client: httpx.Client | None = None
         self._asks_for_dimensions = False
@@ -199,15 +172,13 @@ class EndpointEmbedder:
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """Raises: Unavailable, Misconfigured."""
         found: list[bytes] = []
-        with self._rest.between():
-            for at in range(0, len(texts), _AT_ONCE):
-                found += self._vectors(texts[at : at + _AT_ONCE], self._passages_seconds)
+        for at in range(0, len(texts), _AT_ONCE):
+            found += self._vectors(texts[at : at + _AT_ONCE], self._passages_seconds)
         return found
 
     def question(self, text: str) -> bytes:
         """Raises: Unavailable, Misconfigured."""
-        with self._rest.between():
-            return self._vectors([text], self._question_seconds)[0]
+        return self._vectors([text], self._question_seconds)[0]
 
     def close(self) -> None:
         with self._lock:
@@ -311,3 +282,59 @@ def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
 def _cut(text: str, characters: int) -> str:
     """The beginning; a space if there is nothing, as many endpoints refuse that."""
     return local.begun(text, characters).strip() or " "
+
+
+_TEXTS, _WORDS = 32, 8
+_LEAST_LEFT = 1e-3
+"""A vector that is nearly the mean itself stays as it is."""
+
+
+class CentredEmbedder:
+    """Vectors of another `Embedder` without what all vectors of its model have in common.
+
+    In many models unrelated texts lie almost as near each other as related ones. Ranking weighs nearness as
+    it is, and learned its weights where unrelated texts lie apart. So the mean of some vectors is taken off
+    each: of texts that mean nothing together, made of words from all over a vocabulary.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.description = embedder.description
+        self._lock = Lock()
+        self._mean: list[float] | None = None
+
+    @property
+    def space(self) -> str:
+        return f"{self._embedder.space}/centred"
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    def passages(self, texts: Sequence[str]) -> list[bytes]:
+        mean = self._measured()
+        return [_without(mean, vector) for vector in self._embedder.passages(texts)]
+
+    def question(self, text: str) -> bytes:
+        return _without(self._measured(), self._embedder.question(text))
+
+    def close(self) -> None:
+        self._embedder.close()
+
+    def _measured(self) -> list[float]:
+        with self._lock:
+            if self._mean is None:
+                vectors = [array("f", vector) for vector in self._embedder.passages(_meaningless())]
+                self._mean = [fsum(values) / len(vectors) for values in zip(*vectors, strict=True)]
+            return self._mean
+
+
+def _meaningless() -> list[str]:
+    words = [word for word in local.vocabulary().split() if word.isalpha()]
+    step = len(words) // (_TEXTS * _WORDS)
+    return [" ".join(words[at * step :: _TEXTS * step][:_WORDS]) for at in range(_TEXTS)]
+
+
+def _without(mean: Sequence[float], vector: bytes) -> bytes:
+    left = [value - common for value, common in zip(array("f", vector), mean, strict=True)]
+    return local.packed(left) if hypot(*left) > _LEAST_LEFT else vector

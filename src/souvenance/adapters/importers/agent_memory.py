@@ -190,13 +190,12 @@ class Episodes(source.FileReader):
             at = source.moment(one.valid_at or one.reference_time or one.created_at, place)
             found.append((at or datetime.min.replace(tzinfo=UTC), one, place))
         yield r.ImportedPeer(self._wanted.peer, self._wanted.peer)
-        met: set[str] = set()
         ids = source.Counted()
         for at, one, place in sorted(found, key=lambda each: each[0]):
-            yield from self._told(one, at if at.year > 1 else None, place, met, ids)
+            yield from self._told(one, at if at.year > 1 else None, place, ids)
 
     def _told(
-        self, one: _Episode, at: datetime | None, place: str, met: set[str], ids: source.Counted
+        self, one: _Episode, at: datetime | None, place: str, ids: source.Counted
     ) -> Iterator[r.Record]:
         content = one.content or ""
         if not content.strip() or one.role in UNSPOKEN:
@@ -218,9 +217,7 @@ class Episodes(source.FileReader):
             if speaker is None:
                 yield r.Skipped(_UNHEARD, place)
                 continue
-            if speaker not in met:
-                met.add(speaker)
-                yield r.ImportedPeer(speaker, speaker, observed=False if speaker == ASSISTANT else None)
+            yield r.ImportedPeer(speaker, speaker, observed=False if speaker == ASSISTANT else None)
             yield r.ImportedSession(
                 session, source.clean(group or self._path.stem), {speaker: MemberReasoning()}
             )

@@ -369,7 +369,6 @@ class Mem0(source.FileReader):
 
     def records(self) -> Iterator[r.Record]:
         """All memories. Raises: ImportUnreadable, also if several people would have to be called the same."""
-        met: set[str] = set()
         ids, owners = source.Counted(), set()
         for one, place in source.listed(self._path, _Memory, source.ListedPage[_Memory], "memory"):
             if isinstance(one, r.Skipped):
@@ -386,9 +385,7 @@ class Mem0(source.FileReader):
                     hint="Leave --peer out: each keeps the name that it has there.",
                 )
             peer = self._peer(owner)
-            if peer not in met:
-                met.add(peer)
-                yield r.ImportedPeer(peer, source.clean(owner or peer))
+            yield r.ImportedPeer(peer, source.clean(owner or peer))
             yield _statement(one, peer, ids, place)
 
     def _peer(self, owner: str | None) -> str:
@@ -472,8 +469,6 @@ class Jsonl(source.FileReader):
 
     def records(self) -> Iterator[r.Record]:
         ids = source.Counted()
-        met: set[str] = set()
-        begun: set[str] = set()
         for number, raw in self._lines():
             place = f"{self._path.name}, line {number}"
             line = source.decoded(raw, _JsonLine, place)
@@ -484,18 +479,10 @@ class Jsonl(source.FileReader):
                 yield r.Skipped("empty messages", place)
                 continue
             peer = self._speaker(line, place)
-            if peer not in met:
-                met.add(peer)
-                machine = line.role in MACHINE
-                yield r.ImportedPeer(
-                    peer, source.clean(line.peer or peer), observed=False if machine else None
-                )
+            observed = False if line.role in MACHINE else None
+            yield r.ImportedPeer(peer, source.clean(line.peer or peer), observed=observed)
             session = self._session if line.session is None else source.name_of(line.session)
-            if session not in begun:
-                begun.add(session)
-                yield r.ImportedSession(
-                    session, source.clean(line.session or session), {peer: MemberReasoning()}
-                )
+            yield r.ImportedSession(session, source.clean(line.session or session), {peer: MemberReasoning()})
             yield self._message(line, peer, session, ids, place)
 
     def _message(

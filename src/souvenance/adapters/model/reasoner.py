@@ -114,17 +114,15 @@ class ModelReasoner:
         self._report = report
         self._lock = Lock()
         self._reported: dict[str, str] = {}
-        self._unusable: dict[str, str] = {}
+        self.unusable: dict[str, str] = {}
+        """By task, why what the model said last was of no use."""
         self._observer: Observer | None = None
-        self.embed = embed
+        self._embed = embed
         self.pace = Pace(quiet_seconds * 1000, window // 2)
         self.tasks: Mapping[str, str] = {task: one.model for task, one in endpoints.items()}
         self.name = "model " + ", ".join(dict.fromkeys(self.tasks.values()))
 
-    def engaged(self, workspace: str) -> Engaged:
-        return Engaged(self, workspace)
-
-    def asking(self, task: str, workspace: str) -> Asking:
+    def _asking(self, task: str, workspace: str) -> Asking:
         """The way to the endpoint of that task. Raises: ModelUnavailable if it has none."""
         endpoint = self._endpoints.get(task)
         if endpoint is None:
@@ -142,7 +140,7 @@ class ModelReasoner:
             trouble = error.detail
         trouble = trouble or next(filter(None, (one.trouble for one in self._endpoints.values())), "")
         with self._lock:
-            failing = "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
+            failing = "; ".join(f"{task}: {detail}" for task, detail in self.unusable.items())
         return ModelState(
             self.name,
             self.tasks,
@@ -155,84 +153,47 @@ class ModelReasoner:
             rests=bool(trouble),
         )
 
-    def note(self, task: str, error: ModelUnavailable) -> None:
-        """Say in the log that a task went without the model; the same trouble only once in a row."""
-        with self._lock:
-            if self._reported.get(task) == error.detail:
-                return
-            self._reported[task] = error.detail
-        self._report(f"{task} without the model: {error.detail}")
-
-    def failed(self, task: str, error: ModelUnavailable) -> None:
-        """Keep in mind what can't be used of what the model says for a task, until something can."""
-        if isinstance(error, ModelUnusable):
-            with self._lock:
-                self._unusable[task] = error.detail
-
-    def well(self, task: str) -> None:
-        with self._lock:
-            self._reported.pop(task, None)
-            self._unusable.pop(task, None)
-
-    def observe(self, observer: Observer) -> None:
-        self._observer = observer
-
-    def stop(self) -> None:
-        for endpoint in self._endpoints.values():
-            endpoint.stop()
-
-
-class Engaged:
-    """A `Dialectic`: the model on one workspace's account."""
-
-    def __init__(self, model: ModelReasoner, workspace: str) -> None:
-        self._model = model
-        self._workspace = workspace
-        self.name = model.name
-
-    def revise(self, reading: ModelReading) -> list[Revision]:
-        """Raises: ModelUnavailable."""
-        return self._done(DERIVE, lambda asking: revisions.revise(asking, reading, self._model.embed))
+    def revise(self, workspace: str, reading: ModelReading) -> list[Revision]:
+        return self._done(DERIVE, workspace, lambda asking: revisions.revise(asking, reading, self._embed))
 
     def summarise(
-        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+        self, workspace: str, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Count
     ) -> str:
-        """Raises: ModelUnavailable."""
-        return self._done(
-            SUMMARISE,
-            lambda asking: Summarising(asking, most_tokens, count, self._model.embed).summary(earlier, turns),
-        )
+        def work(asking: Asking) -> str:
+            return Summarising(asking, most_tokens, count, self._embed).summary(earlier, turns)
 
-    def _done(self, task: str, work: Callable[[Asking], _T]) -> _T:
+        return self._done(SUMMARISE, workspace, work)
+
+    def _done(self, task: str, workspace: str, work: Callable[[Asking], _T]) -> _T:
         try:
-            found = work(self._model.asking(task, self._workspace))
+            found = work(self._asking(task, workspace))
         except ModelBudgetSpent as error:
-            self._model.note(task, error)
+            self._note(task, error)
             raise
-        except ModelUnavailable as error:
-            self._model.failed(task, error)
+        except ModelUnusable as error:
+            with self._lock:
+                self.unusable[task] = error.detail
             raise
-        self._model.well(task)
+        self._well(task)
         return found
 
-    def tell(self, inquiry: ModelQuestion) -> AnswerPieces:
-        """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
+    def tell(self, workspace: str, inquiry: ModelQuestion) -> AnswerPieces:
         if not inquiry.statements and not inquiry.card:
             return ModelAnswer("", (), by=self.name)
-        asking = self._model.asking(ANSWER, self._workspace)
-        telling = Answering(asking, inquiry, self.name, self._model.embed).tell()
+        asking = self._asking(ANSWER, workspace)
+        telling = Answering(asking, inquiry, self.name, self._embed).tell()
         said: list[str] = []
         while True:
             try:
                 piece = next(telling)
             except StopIteration as end:
-                self._model.well(ANSWER)
+                self._well(ANSWER)
                 answer: ModelAnswer = end.value
                 if said and not inquiry.streamed:
                     yield "".join(said)
                 return answer
             except ModelUnavailable as error:
-                self._model.note(ANSWER, error)
+                self._note(ANSWER, error)
                 if not said or not inquiry.streamed:
                     raise
                 yield BROKEN_OFF
@@ -240,3 +201,23 @@ class Engaged:
             said.append(piece)
             if inquiry.streamed:
                 yield piece
+
+    def _note(self, task: str, error: ModelUnavailable) -> None:
+        """Say in the log that a task went without the model; the same trouble only once in a row."""
+        with self._lock:
+            if self._reported.get(task) == error.detail:
+                return
+            self._reported[task] = error.detail
+        self._report(f"{task} without the model: {error.detail}")
+
+    def _well(self, task: str) -> None:
+        with self._lock:
+            self._reported.pop(task, None)
+            self.unusable.pop(task, None)
+
+    def observe(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def stop(self) -> None:
+        for endpoint in self._endpoints.values():
+            endpoint.stop()

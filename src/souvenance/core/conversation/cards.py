@@ -40,7 +40,9 @@ class _Card(Struct, frozen=True):
     entries: list[CardEntry] | None = None
 
 
-class _Kept(_Card, frozen=True):
+class KeptCard(_Card, frozen=True):
+    """All that the line says."""
+
     stands: list[Stand] = []
     overruled: list[str] = []
     """The messages whose facts were known when somebody wrote the card by hand: that took their place."""
@@ -158,18 +160,18 @@ class Card:
         made = sum(kept.entries is not None for kept in every)
         self._write(_remade(together) if made > 1 else together, changes)
 
-    def of(self, sources: Collection[str]) -> _Kept:
+    def of(self, sources: Collection[str]) -> KeptCard:
         kept = self._read()
         stands = [one for one in kept.stands if one.source in sources]
         said = {one.said for one in stands}
-        return _Kept(
+        return KeptCard(
             None if kept.entries is None else [],
             stands,
             [message for message in kept.overruled if message in said],
             [one for one in kept.taken_off if one[0] in said],
         )
 
-    def take(self, part: _Kept, changes: Changes) -> None:
+    def take(self, part: KeptCard, changes: Changes) -> None:
         """Make what another card kept part of this one."""
         if part.stands:
             together = _together([self._read(), part])
@@ -178,16 +180,16 @@ class Card:
     def _line(self) -> SealedLine | None:
         return _lines(self._ctx, self._observer, self._observed, (self._namespace,)).get(self._namespace)
 
-    def _read(self) -> _Kept:
+    def _read(self) -> KeptCard:
         line = self._line()
-        return _Kept() if line is None else _opened(Opener(self._ctx), line)
+        return KeptCard() if line is None else _opened(Opener(self._ctx), line)
 
-    def _change(self, before: _Kept, after: _Kept, changes: Changes) -> bool:
+    def _change(self, before: KeptCard, after: KeptCard, changes: Changes) -> bool:
         if after != before:
             self._write(after, changes)
         return after != before
 
-    def _write(self, kept: _Kept, changes: Changes) -> None:
+    def _write(self, kept: KeptCard, changes: Changes) -> None:
         ctx, earlier = self._ctx, self._line()
         if earlier is not None:
             self._delete(earlier, changes)
@@ -200,9 +202,9 @@ class Card:
         changes.lose(line.compartment, (line.id,))
 
 
-def _together(every: Sequence[_Kept]) -> _Kept:
+def _together(every: Sequence[KeptCard]) -> KeptCard:
     made = [kept.entries for kept in every if kept.entries is not None]
-    return _Kept(
+    return KeptCard(
         list(dict.fromkeys(chain.from_iterable(made))) if made else None,
         _newest(stand for kept in every for stand in kept.stands),
         sorted({message for kept in every for message in kept.overruled}),
@@ -215,7 +217,7 @@ def _newest(stands: Iterable[Stand]) -> list[Stand]:
     return sorted(set(stands), key=attrgetter("when", "text"))[-MOST_STANDS:]
 
 
-def _remade(kept: _Kept) -> _Kept:
+def _remade(kept: KeptCard) -> KeptCard:
     """With the card of what was written by hand and what was learned after that."""
     by_hand = [entry for entry in kept.entries or () if entry.source is None]
     overruled, taken_off = set(kept.overruled), set(kept.taken_off)
@@ -248,17 +250,8 @@ def _lines(
     return {line.compartment.namespace: line for line in reversed(ctx.tx.lines.views(span))}
 
 
-def _opened(opener: Opener, line: SealedLine) -> _Kept:
-    return msgspec.json.decode(opener.text(line), type=settled(_Kept))
-
-
-def is_card(text: str) -> bool:
-    """Whether the line of a card may say that."""
-    try:
-        msgspec.json.decode(text, type=settled(_Kept))
-    except msgspec.MsgspecError:
-        return False
-    return True
+def _opened(opener: Opener, line: SealedLine) -> KeptCard:
+    return msgspec.json.decode(opener.text(line), type=settled(KeptCard))
 
 
 def latest_first(

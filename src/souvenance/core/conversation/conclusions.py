@@ -260,12 +260,14 @@ class Noted:
         self._repeating: frozenset[str] = ctx.services.memo.get(self._key) or frozenset()
         self._seen: set[str] = set()
         self._left: list[SealedLine] = []
-        some = bool(_lines(ctx, _with_quotations(whose), 1))
+        wider = replace(whose, kinds=[*whose.kinds, trust.KINDS[Trust.QUOTED]])
+        some = bool(_lines(ctx, wider, 1))
         self._others_are_read = not some  # Most people have none, and to look for them takes a search.
         self._gists: set[tuple[str, str]] = set()
         if query and some:
             outdating = self._outdating if whose.sessions is None else _Outdating(ctx, whose.sessions)
-            self._add(_noted_on(ctx, whose, query, top_k, distance, outdating), outdating)
+            asked = (wider if asks(query) else whose,)  # What is only quoted, if it asks for something.
+            self._add(_query_lines(ctx, asked, query, top_k, distance, None, outdating), outdating)
 
     def next(self, most_tokens: int) -> list[View] | None:
         """Some of the next that are no longer; None if there is none. The rest stays for later."""
@@ -318,18 +320,6 @@ class Noted:
                 self._gists.add(said)
                 distinct.append(view)
         return distinct
-
-
-def _noted_on(
-    ctx: RequestContext, whose: Whose, query: str, limit: int, distance: float | None, outdating: _Outdating
-) -> list[SealedLine]:
-    """What answers the query; also what is only quoted, if the query asks for something."""
-    asked = _with_quotations(whose) if asks(query) else whose
-    return _query_lines(ctx, (asked,), query, limit, distance, None, outdating)
-
-
-def _with_quotations(whose: Whose) -> Whose:
-    return replace(whose, kinds=[*whose.kinds, trust.KINDS[Trust.QUOTED]])
 
 
 def _noted(ctx: RequestContext, whose: Whose) -> Whose:

@@ -254,11 +254,10 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
         shape=shape,
         streamed=request.stream,
     )
-    dialectic = model.engaged(call.ctx.scope.workspace)
 
     def pieces() -> Iterator[str | ChatAnswer]:
         try:
-            reply = yield from dialectic.tell(inquiry)
+            reply = yield from model.tell(call.ctx.scope.workspace, inquiry)
         except ModelUnavailable as error:
             if shape is not None:
                 raise
@@ -270,7 +269,7 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
         evidence = None
         if request.include_evidence:
             evidence = _evidence(_cited(_together(gathered), reply.cited), request.query, reply.searched)
-        yield ChatAnswer(reply.text or None, evidence, reply.by or dialectic.name, reply.lacking or None)
+        yield ChatAnswer(reply.text or None, evidence, reply.by or model.name, reply.lacking or None)
 
     def answer(row: Row) -> ChatAnswer | Telling:
         if request.stream:

@@ -35,16 +35,8 @@ _Name = TypeVar("_Name", str, str | None)
 _AT_ONCE = 500
 
 
-class OpenPeer(r.WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: r.NewName
-    id: r.NewName
-    metadata: r.JsonObject | None = None
+class OpenPeer(r.OpenRequest, frozen=True, kw_only=True):
     configuration: PeerHabits | None = None
-
-    @property
-    def changes(self) -> bool:
-        """Whether it asks for more than to find or make the peer."""
-        return self.metadata is not None or self.configuration is not None
 
 
 class ChangePeer(r.WorkspaceRequest, frozen=True, kw_only=True):

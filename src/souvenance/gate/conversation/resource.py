@@ -52,6 +52,27 @@ class WorkspaceRequest(Request, frozen=True, forbid_unknown_fields=False, kw_onl
     workspace_id: AnyName
 
 
+class OpenRequest(WorkspaceRequest, frozen=True, kw_only=True):
+    """Base of what finds something by its name, or makes it."""
+
+    workspace_id: NewName
+    id: NewName
+    metadata: JsonObject | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether it asks for more than to find or make it."""
+        return self.metadata is not None or getattr(self, "configuration", None) is not None
+
+
+class ChangeRequest(WorkspaceRequest, frozen=True, kw_only=True):
+    """Base of what replaces the metadata of something, and parts of its configuration."""
+
+    workspace_id: NewName
+    metadata: JsonObject | None = None
+    configuration: JsonObject | None = None
+
+
 class PagedRequest(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
     """Base of what asks for one page of a list."""
 

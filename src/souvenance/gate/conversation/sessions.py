@@ -28,10 +28,7 @@ from souvenance.ports.store import TurnQuery, ViewQuery
 Members = Annotated[dict[r.NewName, MemberReasoning], Meta(max_length=1000)]
 
 
-class OpenSession(r.WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: r.NewName
-    id: r.NewName
-    metadata: r.JsonObject | None = None
+class OpenSession(r.OpenRequest, frozen=True, kw_only=True):
     configuration: r.JsonObject | None = None
     peers: Members | None = None
     scopes: Annotated[list[r.NewScopeName], Meta(max_length=100)] | None = None
@@ -40,15 +37,11 @@ class OpenSession(r.WorkspaceRequest, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> bool:
-        """Whether it asks for more than to find or make the session."""
-        return self.metadata is not None or self.configuration is not None or bool(self.peers or self.scopes)
+        return super().changes or bool(self.peers or self.scopes)
 
 
-class ChangeSession(r.WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: r.NewName
+class ChangeSession(r.ChangeRequest, frozen=True, kw_only=True):
     session_id: r.NewName
-    metadata: r.JsonObject | None = None
-    configuration: r.JsonObject | None = None
 
 
 class ListSessions(r.ListRequest, frozen=True, kw_only=True):
@@ -297,15 +290,8 @@ CONFIGURE_MEMBER = r.operation(
 )
 
 
-class OpenScope(r.WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: r.NewName
+class OpenScope(r.OpenRequest, frozen=True, kw_only=True):
     id: r.NewScopeName
-    metadata: r.JsonObject | None = None
-
-    @property
-    def changes(self) -> bool:
-        """Whether it asks for more than to find or make the scope."""
-        return self.metadata is not None
 
 
 class OfScope(r.WorkspaceRequest, frozen=True, kw_only=True):

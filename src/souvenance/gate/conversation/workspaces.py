@@ -38,10 +38,8 @@ class ListWorkspaces(r.PagedRequest, frozen=True, kw_only=True):
     filters: r.JsonObject | None = None
 
 
-class ChangeWorkspace(r.WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: r.NewName
-    metadata: r.JsonObject | None = None
-    configuration: r.JsonObject | None = None
+class ChangeWorkspace(r.ChangeRequest, frozen=True, kw_only=True):
+    pass
 
 
 class WorkspaceAnswer(r.NamedAnswer, frozen=True):

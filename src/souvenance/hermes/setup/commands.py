@@ -40,7 +40,6 @@ from souvenance.hermes.setup.install import uninstall as take_away
 from souvenance.hermes.setup.profiles import (
     DEFAULT,
     HermesInstallation,
-    Profile,
     choose_provider,
     environment_of,
     find_installation,
@@ -186,19 +185,15 @@ def install(
             done = step.outcome in ("already in place", "not there")
             yield f"{step.profile}: {step.outcome if done else would + step.outcome} ({step.folder})"
         for one in still:
-            yield f"{one.name} still names souvenance as its memory. Run: hermes{_chosen(one)} memory off"
+            yield f"{one.name} still names souvenance as its memory. Run: hermes{one.chosen} memory off"
         if found is not None and found.advice:
             yield f"warning: {found.advice}"
         if not uninstall and not dry_run:
             first = next((one for one in chosen if provider_in(one.settings) != "souvenance"), None)
             if first is not None:
-                yield f"Next: hermes{_chosen(first)} memory setup souvenance"
+                yield f"Next: hermes{first.chosen} memory setup souvenance"
 
     command_context.show({"steps": steps, "dry_run": dry_run, "reach": found}, text())
-
-
-def _chosen(profile: Profile) -> str:
-    return "" if profile.name == DEFAULT else f" -p {profile.name}"
 
 
 @click.command(cls=HermesCommand, without=["--json"])
@@ -421,7 +416,7 @@ def sync(command_context: CommandContext) -> None:
                 yield f"Next: souvenance login --profile {one.profile} (a sign-in is for one profile alone)"
         for profile in installation.chosen([one.profile for one in done]):
             if done and provider_in(profile.settings) != "souvenance":
-                yield f"Next: hermes{_chosen(profile)} config set memory.provider souvenance"
+                yield f"Next: hermes{profile.chosen} config set memory.provider souvenance"
         if not done:
             yield "There is no profile but the default one."
 

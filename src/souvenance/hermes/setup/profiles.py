@@ -29,6 +29,11 @@ class Profile(Struct, frozen=True):
         """The file in which Hermes keeps the profile's own settings."""
         return self.home / "config.yaml"
 
+    @property
+    def chosen(self) -> str:
+        """What a `hermes` command says to use this profile."""
+        return "" if self.name == DEFAULT else f" -p {self.name}"
+
 
 class HermesInstallation(Struct, frozen=True):
     root: Path

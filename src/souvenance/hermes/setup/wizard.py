@@ -189,13 +189,13 @@ def set_up(
     signin.release(wizard.now, after)
     for stays in left_behind(before, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
-    _place(console, profile, environment)
+    wizard.place()
     try:
         if activate():
             console.say(f"\nHermes now uses it, by {profile.settings}.")
     except SouvenanceError as error:
         console.say(f"\n{error.detail}.\n  {error.hint}")
-    _show_next(console, profile, environment, inspect, heard=complaints)
+    wizard.show_next(inspect, heard=complaints)
 
 
 def post_setup(
@@ -401,6 +401,32 @@ class _Wizard:
         for name, value in changes.items():
             self.console.say(f"  {name}: {shown(name, value)}")
 
+    def place(self) -> None:
+        """Put the plugin where Hermes looks. Says what is in the way, and if Hermes can't import it."""
+        console = self.console
+        if is_placed(self.profile):
+            return
+        try:
+            [step] = install([self.profile])
+        except SouvenanceError as error:
+            console.say(f"\nwarning: the plugin is not placed: {error.detail}. {error.hint}".rstrip())
+        else:
+            console.say(f"\nPlaced the plugin in {step.folder}.")
+            if advice := reach(self.environment).advice:
+                console.say(f"warning: {advice}")
+
+    def show_next(self, inspect: Inspect | None, heard: Sequence[Complaint]) -> None:
+        profile, console = self.profile, self.console
+        after, complaints = read_configuration(profile.home, self.environment, profile.name)
+        for complaint in complaints:
+            if complaint not in heard:
+                console.say(f"warning: {complaint}")
+        if inspect is not None and after.url is not None:
+            found = inspect(after, self.environment)
+            does = "answers" if found.reachable else "does not answer"
+            console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
+        console.say(f"\nStart a new conversation and tell it something: hermes{profile.chosen}")
+
 
 def _other_than(peer: str, text: str) -> str:
     """A name for the agent. Raises: InvalidInput."""
@@ -414,36 +440,3 @@ def _user(environment: Mapping[str, str]) -> str:
     """The login name on this machine, if it can be a peer's name."""
     login = environment.get("USER") or environment.get("LOGNAME") or environment.get("USERNAME") or ""
     return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
-
-
-def _show_next(
-    console: Terminal,
-    profile: Profile,
-    environment: Mapping[str, str],
-    inspect: Inspect | None,
-    heard: Sequence[Complaint],
-) -> None:
-    after, complaints = read_configuration(profile.home, environment, profile.name)
-    for complaint in complaints:
-        if complaint not in heard:
-            console.say(f"warning: {complaint}")
-    if inspect is not None and after.url is not None:
-        found = inspect(after, environment)
-        does = "answers" if found.reachable else "does not answer"
-        console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
-    chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"
-    console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")
-
-
-def _place(console: Terminal, profile: Profile, environment: Mapping[str, str]) -> None:
-    """Put the plugin where Hermes looks for it. Says what is in the way, and if Hermes can't import it."""
-    if is_placed(profile):
-        return
-    try:
-        [step] = install([profile])
-    except SouvenanceError as error:
-        console.say(f"\nwarning: the plugin is not placed: {error.detail}. {error.hint}".rstrip())
-    else:
-        console.say(f"\nPlaced the plugin in {step.folder}.")
-        if advice := reach(environment).advice:
-            console.say(f"warning: {advice}")

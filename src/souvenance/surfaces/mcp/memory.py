@@ -213,106 +213,72 @@ class PersonsMemory:
         return r.RecallResult([], False, "Nothing in memory matches. Ask the user, or try other words once.")
 
     async def _matching(self, question: str, limit: int, *, floor: bool) -> list[r.Cited]:
-        about = search_terms(question)
+        name, about = self.person.name, search_terms(question)
         own: m.GetAnswer = await self._asks("read", o.GET, m.Get(question, k=limit, floor=floor))
-        groups = [[r.cited_line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
+        groups: list[list[Any]] = [[one for one in own.lines if one.matched and one.kind != CARD]]
         for agent in self.person.agents[:_MOST_AGENTS]:
-            groups += [
-                await self._concluded_by(agent, question, limit, about),
-                await self._said_by(agent, question, limit, about, floor=floor),
-            ]
-        return list(_once(chain.from_iterable(zip_longest(*groups))))[:limit]
+            concluded = await self._find(
+                c.QUERY_CONCLUSIONS,
+                query=question,
+                top_k=limit,
+                distance=_MOST_LACKING,
+                filters={"observer_id": agent, "observed_id": name},
+            )
+            said = await self._find(  # Where the person was.
+                messages.SEARCH_PEER,
+                peer_id=agent,
+                query=question,
+                limit=limit,
+                filters={"peer_perspective": name},
+                floor=floor,
+            )
+            groups += [concluded.conclusions if concluded else [], said.messages if said else []]
+        found = filter(None, chain.from_iterable(zip_longest(*groups)))
+        return [*islice(_once(r.cite(one, name, about) for one in found), limit)]
 
-    async def _concluded_by(
-        self, agent: str, question: str, limit: int, about: Sequence[str]
-    ) -> list[r.Cited]:
-        answer: c.Conclusions | None = await self._find(
-            c.QUERY_CONCLUSIONS,
-            query=question,
-            top_k=limit,
-            distance=_MOST_LACKING,
-            filters={"observer_id": agent, "observed_id": self.person.name},
-        )
-        concluded = [] if answer is None else answer.conclusions
-        return [r.cited_conclusion(one, self.person.name, about) for one in concluded]
-
-    async def _said_by(
-        self, agent: str, question: str, limit: int, about: Sequence[str], *, floor: bool
-    ) -> list[r.Cited]:
-        """What the agent said where the person was."""
-        answer: messages.Messages | None = await self._find(
-            messages.SEARCH_PEER,
-            peer_id=agent,
-            query=question,
-            limit=limit,
-            filters={"peer_perspective": self.person.name},
-            floor=floor,
-        )
-        said = [] if answer is None else answer.messages
-        return [r.cited_message(one, self.person.name, about) for one in said]
-
-    async def read(self, line_id: str, session: str | None) -> r.ReadResult:
+    async def read(self, id: str, session: str | None) -> r.ReadResult:
         """One line whole, with what it follows from."""
-        line: m.LineAnswer | None = await _found(self._asks("read", o.LINE, m.GetLine(line_id)))
-        concluded = None if line and line.kind not in _CONCLUSIONS else await self._conclusion(line_id)
-        sources = [] if concluded is None else await self._sources(concluded)
-        if line is not None:
-            shown = r.cited_line(line, most=r.MOST_TEXT_CHARS)
-            end = None if line.expires_at is None else r.day_of(line.expires_at)
-            return r.ReadResult(shown, sources, line.supersedes, line.invalidated_by, end)
-        if concluded is not None:
-            shown = r.cited_conclusion(concluded, self.person.name, most=r.MOST_TEXT_CHARS)
-            return r.ReadResult(shown, sources)
-        message = None if session is None else await self._message(line_id, session)
-        if message is None:
+        found = await self._one(id, session)
+        if found is None:
             raise NotFound(
                 "there is no such line in this memory", hint="Give the session that was cited too."
             )
-        return r.ReadResult(r.cited_message(message, self.person.name, most=r.MOST_TEXT_CHARS), [])
-
-    async def _conclusion(self, line_id: str) -> c.ConclusionAnswer | None:
-        answer: c.ConclusionAnswer | None = await self._find(c.READ_CONCLUSION, conclusion_id=line_id)
-        return answer
-
-    async def _message(self, line_id: str, session: str) -> messages.MessageAnswer | None:
-        answer: messages.MessageAnswer | None = await self._find(
-            messages.READ_MESSAGE, session_id=session, message_id=line_id
-        )
-        return answer
-
-    async def _sources(self, concluded: c.ConclusionAnswer) -> list[r.Cited]:
-        """What the conclusion follows from, as far as it may be read."""
+        concluded, name = found, self.person.name
+        if isinstance(found, m.LineAnswer) and found.kind in _CONCLUSIONS:
+            concluded = await self._find(c.READ_CONCLUSION, conclusion_id=id)
         sources = []
-        for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
-            line: m.LineAnswer | None = await _found(self._asks("read", o.LINE, m.GetLine(source)))
-            if line is not None:
-                sources.append(r.cited_line(line))
-                continue
-            message = None
-            if concluded.session_id is not None:
-                message = await self._message(source, concluded.session_id)
-            other = await self._conclusion(source) if message is None else None
-            if message is not None:
-                sources.append(r.cited_message(message, self.person.name))
-            elif other is not None:
-                sources.append(r.cited_conclusion(other, self.person.name))
-        return sources
+        if isinstance(concluded, c.ConclusionAnswer):
+            ids = (concluded.source_ids or ())[:_MOST_SOURCES]
+            sources = [await self._one(source, concluded.session_id) for source in ids]
+        shown = r.cite(found, name, most=r.MOST_TEXT_CHARS)
+        rests_on = [r.cite(one, name) for one in filter(None, sources)]
+        if not isinstance(found, m.LineAnswer):
+            return r.ReadResult(shown, rests_on)
+        end = None if found.expires_at is None else r.day_of(found.expires_at)
+        return r.ReadResult(shown, rests_on, found.supersedes, found.invalidated_by, end)
 
-    async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
+    async def _one(self, line_id: str, session: str | None) -> Any:
+        """The line, message of the session or conclusion of that id; None if it may not be read."""
+        found = await _found(self._asks("read", o.LINE, m.GetLine(line_id)))
+        if found is None and session is not None:
+            found = await self._find(messages.READ_MESSAGE, session_id=session, message_id=line_id)
+        return found or await self._find(c.READ_CONCLUSION, conclusion_id=line_id)
+
+    async def list(self, what: str, since: date | None, cursor: str | None, limit: int) -> r.Listed:
+        match what:
+            case "lines":
+                return await self._list_lines(since, cursor, limit)
+            case "facts":
+                return await self._list_facts(cursor, limit)
+            case _:
+                return await self.list_sessions(cursor, limit)
+
+    async def _list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
         request = m.List(since=_at(since), cursor=cursor, limit=limit)
         page: m.ListAnswer = await self._asks("read", o.LIST, request)
-        lines = [
-            r.Cited(
-                one.id,
-                r.day_of(one.occurred_at or one.created_at),
-                one.kind,
-                session=None if one.session is None else r.name_of(one.session),
-            )
-            for one in page.lines
-        ]
-        return r.Listed(lines, next=page.cursor)
+        return r.Listed([r.cite(one, self.person.name) for one in page.lines], next=page.cursor)
 
-    async def list_facts(self, cursor: str | None, limit: int) -> r.Listed:
+    async def _list_facts(self, cursor: str | None, limit: int) -> r.Listed:
         """Conclusions about the person, newest first: their own, and those of the agents."""
         person = self.person
         held_by = [person.name, *person.agents]
@@ -323,7 +289,7 @@ class PersonsMemory:
             size=limit,
         )
         items = [] if page is None else page.items
-        return r.Listed([r.cited_conclusion(one, person.name) for one in items], next=_next(page))
+        return r.Listed([r.cite(one, person.name) for one in items], next=_next(page))
 
     async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
         page: SessionPage | None = await self._find(
@@ -339,7 +305,14 @@ class PersonsMemory:
         facts: list[str] = []
         known_lines: list[str] = []
         for observer in (self.person.name, *self.person.agents[:_MOST_AGENTS]):
-            portrait = await self._portrait(observer)
+            portrait: context.PeerContextAnswer | None = await self._find(
+                context.PEER_CONTEXT,
+                peer_id=observer,
+                target=None if observer == self.person.name else self.person.name,
+                include_most_frequent=False,
+                max_conclusions=_KNOWN,
+                floor=True,
+            )
             if portrait is not None:
                 facts += _new(card, r.facts(portrait.peer_card or ()))
                 known_lines += islice(_new(known, r.known(portrait.representation or "")), _NEWEST)
@@ -349,32 +322,20 @@ class PersonsMemory:
         hint = None if facts or known_lines else "Nothing is known of the user yet: it gathers as they tell."
         return r.Profiled(facts[:_KNOWN], known_lines[:_KNOWN], hint)
 
-    async def _portrait(self, observer: str) -> context.PeerContextAnswer | None:
-        person = self.person.name
-        answer: context.PeerContextAnswer | None = await self._find(
-            context.PEER_CONTEXT,
-            peer_id=observer,
-            target=None if observer == person else person,
-            include_most_frequent=False,
-            max_conclusions=_KNOWN,
-            floor=True,
-        )
-        return answer
-
-    async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
+    async def conclude(self, fact: str, session: str | None, source_ids: Sequence[str] = ()) -> r.Concluded:
         """Keep a fact of the person: in the agent's view of them if there is one, else in their own. What it
         follows from are messages and facts of this memory, if there are any."""
         text = _kept(fact)
         if not self.person.is_peer:
-            if sources:
+            if source_ids:
                 raise InvalidInput("the sources of a fact about this user can't be kept", hint=_UNSOURCED)
             return r.Concluded(await self._put(text, kind=PROFILE), r.name_of(self.person.name))
-        (kept,) = await self._state([text], session, sources)
+        (kept,) = await self._state([text], session, source_ids)
         return r.Concluded(kept.id, r.name_of(kept.observer_id), kept.source_ids or [])
 
     async def _state(
         self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
-    ) -> list[c.ConclusionAnswer]:
+    ) -> Sequence[c.ConclusionAnswer]:
         person = self.person
         try:
             return await self._stated(person.observer, facts, session, sources)
@@ -386,7 +347,7 @@ class PersonsMemory:
 
     async def _stated(
         self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
-    ) -> list[c.ConclusionAnswer]:
+    ) -> Sequence[c.ConclusionAnswer]:
         person = self.person
         stated = [
             c.NewConclusion(
@@ -404,17 +365,17 @@ class PersonsMemory:
         )
         return kept.conclusions
 
-    async def forget(self, line_id: str, session: str | None) -> r.ForgetResult:
+    async def forget(self, id: str, session: str | None) -> r.ForgetResult:
         """Erase one line for good, and say what it was."""
-        said = (await self.read(line_id, session)).line
+        said = (await self.read(id, session)).line
         try:
-            await self._asks("erase", o.FORGET, m.Forget(id=line_id))
+            await self._asks("erase", o.FORGET, m.Forget(id=id))
         except NotFound:  # It lies with an agent: a message of the session, or a conclusion about the person.
             if session is not None and said.kind == MESSAGE:
-                await self._ask("erase", messages.DELETE_MESSAGE, session_id=session, message_id=line_id)
+                await self._ask("erase", messages.DELETE_MESSAGE, session_id=session, message_id=id)
             else:
-                await self._ask("erase", c.DELETE_CONCLUSION, conclusion_id=line_id)
-        return r.ForgetResult(line_id, [said], _GONE)
+                await self._ask("erase", c.DELETE_CONCLUSION, conclusion_id=id)
+        return r.ForgetResult(id, [said], _GONE)
 
     async def reason(self, question: str, effort: str) -> r.Reasoned:
         """An answer in words from all that is known, with what it rests on."""
@@ -432,23 +393,10 @@ class PersonsMemory:
             near = await self.recall(question, _NEAREST)
             hint = "Memory has no answer. These lines are nearest." if near.lines else near.hint
             return r.Reasoned(None, near.lines, hint)
-        evidence = [] if reply is None or reply.evidence is None else self._evidence(reply.evidence)
-        return r.Reasoned(answer, evidence)
-
-    def _evidence(self, evidence: Evidence) -> list[r.Cited]:
-        name = self.person.name
-        concluded = [r.cited_conclusion(one, name) for one in evidence.conclusions]
-        said = [
-            r.Cited(
-                one.id,
-                r.day_of(one.created_at),
-                MESSAGE,
-                session=r.name_of(one.session_id),
-                by=None if one.peer_id == name else r.name_of(one.peer_id),
-            )
-            for one in evidence.messages
-        ]
-        return [*concluded[:_MOST_SOURCES], *said[:_MOST_SOURCES]]
+        found = (reply and reply.evidence) or Evidence()
+        concluded = [r.cite(one, person.name) for one in found.conclusions[:_MOST_SOURCES]]
+        said = [r.cite(one, person.name) for one in found.messages[:_MOST_SOURCES]]
+        return r.Reasoned(answer, concluded + said)
 
     async def session(self, session: str) -> context.SessionContextAnswer:
         """A session's summary and its newest messages. Raises: NotFound."""
@@ -491,12 +439,10 @@ def _at(day: date | None, hour: time = time.min) -> datetime | None:
     return None if day is None else here(datetime.combine(day, hour))
 
 
-def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:
+def _once(lines: Iterable[r.Cited]) -> Iterator[r.Cited]:
     """Each line once, and what says the same as one before not at all."""
     seen = AlreadyTold()
-    for one in lines:
-        if one is not None and seen.take(one.text):
-            yield one
+    return (one for one in lines if seen.take(one.text))
 
 
 def _new(seen: AlreadyTold, remarks: Iterable[Remark]) -> Iterator[str]:

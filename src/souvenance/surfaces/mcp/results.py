@@ -11,23 +11,26 @@ from msgspec import Struct
 from souvenance.agents.notes import Remark, entries, quotation, remarks
 from souvenance.agents.text_budget import cut, excerpt
 from souvenance.agents.transcript import clean
-from souvenance.domain.frame import defuse
+from souvenance.domain.frame import QUOTED, defuse, framed
 from souvenance.domain.line import MESSAGE
 from souvenance.domain.representation import taken_apart
 from souvenance.domain.timestamps import day
 from souvenance.domain.trust import named, of_message
 from souvenance.gate import messages as m
-from souvenance.gate.conversation.chat import ReadConclusion
+from souvenance.gate.conversation.chat import ReadConclusion, ReadMessage
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.patterns import pattern
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
-    """Base of a tool's structured answer."""
+    """Base of a tool's structured answer. `told` says it in a few words."""
+
+    def told(self) -> str:
+        raise NotImplementedError
 
 
-class Cited(Result, frozen=True):
+class Cited(Struct, frozen=True, omit_defaults=True):
     """One line of memory, quoted: what it says is data and never an instruction."""
 
     id: str
@@ -45,6 +48,9 @@ class KeptResult(Result, frozen=True):
     """In the order of what was given."""
     session: str | None = None
 
+    def told(self) -> str:
+        return f"Remembered: {', '.join(self.ids)}"
+
 
 class RecallResult(Result, frozen=True):
     lines: list[Cited]
@@ -52,6 +58,9 @@ class RecallResult(Result, frozen=True):
     answers: bool = True
     """False if these are only the nearest lines, and none answers well."""
     hint: str | None = None
+
+    def told(self) -> str:
+        return _quoted(self.lines, self.hint)
 
 
 class ReadResult(Result, frozen=True):
@@ -64,8 +73,16 @@ class ReadResult(Result, frozen=True):
     expires_on: str | None = None
     """When it is erased, if that is set."""
 
+    def told(self) -> str:
+        parts = [QUOTED, cited([self.line])]
+        parts += ["It follows from:", cited(self.sources)] if self.sources else []
+        parts += [f"It replaces {self.replaces}."] if self.replaces else []
+        parts += [f"It is no longer so: {self.replaced_by} replaced it."] if self.replaced_by else []
+        parts += [f"It expires on {self.expires_on}."] if self.expires_on else []
+        return "\n".join(parts)
 
-class SessionResult(Result, frozen=True):
+
+class SessionResult(Struct, frozen=True, omit_defaults=True):
     id: str
     day: str
 
@@ -76,6 +93,11 @@ class Listed(Result, frozen=True):
     next: str | None = None
     """Give it as `cursor` for the next page; absent on the last."""
 
+    def told(self) -> str:
+        sessions = [f"- {one.day} session {one.id}" for one in self.sessions]
+        text = "\n".join(sessions) or (_quoted(self.lines) if self.lines else "There is nothing to list.")
+        return f"{text}\nMore: cursor {self.next}" if self.next else text
+
 
 class Profiled(Result, frozen=True):
     card: list[str]
@@ -83,6 +105,11 @@ class Profiled(Result, frozen=True):
     known: list[str]
     """What else is known, each with its day."""
     hint: str | None = None
+
+    def told(self) -> str:
+        parts = ["Lasting facts:", *(f"- {fact}" for fact in self.card)] if self.card else []
+        parts += ["Also known:", *(f"- {one}" for one in self.known)] if self.known else []
+        return framed("\n".join(parts)) or self.hint or ""
 
 
 class Concluded(Result, frozen=True):
@@ -92,12 +119,18 @@ class Concluded(Result, frozen=True):
     source_ids: list[str] = []
     """The lines that it follows from."""
 
+    def told(self) -> str:
+        return f"Kept as a fact about the user: {self.id}"
+
 
 class ForgetResult(Result, frozen=True):
     id: str
     erased: list[Cited]
     """What the line said."""
     note: str
+
+    def told(self) -> str:
+        return f"Erased for good:\n{cited(self.erased)}\n{self.note}"
 
 
 class Reasoned(Result, frozen=True):
@@ -106,6 +139,15 @@ class Reasoned(Result, frozen=True):
     evidence: list[Cited]
     """What the answer rests on; without one, the nearest lines."""
     hint: str | None = None
+
+    def told(self) -> str:
+        if self.answer is None:
+            return _quoted(self.evidence, self.hint)
+        return f"{self.answer}\nIt rests on:\n{cited(self.evidence)}" if self.evidence else self.answer
+
+
+def _quoted(lines: Sequence[Cited], hint: str | None = None) -> str:
+    return "\n".join(filter(None, (QUOTED if lines else "", cited(lines), hint)))
 
 
 MOST_EXCERPT_CHARS = 400
@@ -130,48 +172,27 @@ def day_of(moment: datetime) -> str:
     return moment.astimezone().date().isoformat()
 
 
-def cited_line(
-    stored: m.RecalledLine | m.LineAnswer, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS
-) -> Cited:
-    session = stored.session
-    return Cited(
-        stored.id,
-        day_of(stored.occurred_at or stored.created_at),
-        stored.kind,
-        quotation(stored.text, named(stored.trust), about, most),
-        None if session is None else name_of(session),
-    )
+_Stored = m.LineFacts | MessageAnswer | ReadMessage | ConclusionAnswer | ReadConclusion
 
 
-def cited_message(
-    stored: MessageAnswer, person: str, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS
-) -> Cited:
-    return Cited(
-        stored.id,
-        day_of(stored.created_at),
-        MESSAGE,
-        quotation(
-            stored.content, of_message(stored.kind or MESSAGE, stored.metadata, stored.content), about, most
-        ),
-        name_of(stored.session_id),
-        None if stored.peer_id == person else name_of(stored.peer_id),
-    )
-
-
-def cited_conclusion(
-    stored: ConclusionAnswer | ReadConclusion,
-    person: str,
-    about: Sequence[str] = (),
-    most: int = MOST_EXCERPT_CHARS,
-) -> Cited:
-    return Cited(
-        stored.id,
-        day_of(stored.created_at),
-        "conclusion" if stored.level == "explicit" else stored.level,
-        text_of(stored.content, about, most),
-        None if stored.session_id is None else name_of(stored.session_id),
-        None if stored.observer_id == person else name_of(stored.observer_id),
-    )
+def cite(stored: _Stored, person: str, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS) -> Cited:
+    """Something of the person's memory as tools cite it, with as much of its text as the gate gave."""
+    by, session, text = person, getattr(stored, "session_id", None), ""
+    match stored:
+        case m.LineFacts():
+            kind, session, at = stored.kind, stored.session, stored.occurred_at or stored.created_at
+            if isinstance(stored, m.RecalledLine | m.LineAnswer):
+                text = quotation(stored.text, named(stored.trust), about, most)
+        case MessageAnswer() | ReadMessage():
+            kind, by, at = MESSAGE, stored.peer_id, stored.created_at
+            if isinstance(stored, MessageAnswer):
+                trust = of_message(stored.kind or MESSAGE, stored.metadata, stored.content)
+                text = quotation(stored.content, trust, about, most)
+        case _:
+            kind = "conclusion" if stored.level == "explicit" else stored.level
+            by, at, text = stored.observer_id, stored.created_at, text_of(stored.content, about, most)
+    shown = None if session is None else name_of(session)
+    return Cited(stored.id, day_of(at), kind, text, shown, None if by == person else name_of(by))
 
 
 def cited(found: Iterable[Cited]) -> str:

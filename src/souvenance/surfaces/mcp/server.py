@@ -18,7 +18,7 @@ from contextlib import suppress
 from datetime import date
 from functools import partial
 from importlib import resources
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
 from urllib.parse import quote, unquote
 
 import anyio
@@ -39,16 +39,17 @@ from mcp_types import (
 )
 from mcp_types import Tool as Declared
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from souvenance.agents.text_budget import cut
 from souvenance.decoders import settled
-from souvenance.domain.frame import QUOTED, defuse, framed
+from souvenance.domain.frame import defuse, framed
 from souvenance.errors import InvalidInput, NotFound, SouvenanceError
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.mcp import results as r
 from souvenance.surfaces.mcp.memory import MemoryOwner, PersonsMemory, Task
-from souvenance.surfaces.mcp.results import cited, cited_message, text_of
+from souvenance.surfaces.mcp.results import cite, cited, text_of
 from souvenance.version import __version__
 
 TEXTS = tomllib.loads(resources.files(__package__).joinpath("texts.toml").read_text("utf-8"))
@@ -113,15 +114,11 @@ def schema_of(kind: type[Struct]) -> dict[str, Any]:
     return {**root, "$defs": parts} if parts else root
 
 
-Answer = tuple[r.Result, str]
-"""What came of a call: structured, and in a few words."""
-
-
 class Tool(Struct, frozen=True):
     name: str
     arguments: type[Arguments]
-    result: type[r.Result]
-    work: Callable[[PersonsMemory, Any], Awaitable[Answer]]
+    work: Callable[..., Awaitable[r.Result]]
+    """Takes the arguments by their names."""
     op: str
     """The right without which a cap can't use it."""
     reads: bool = True
@@ -136,7 +133,7 @@ class Tool(Struct, frozen=True):
             title=texts["title"],
             description=texts["description"],
             input_schema=schema,
-            output_schema=schema_of(self.result),
+            output_schema=schema_of(get_type_hints(self.work)["return"]),
             annotations=ToolAnnotations(
                 title=texts["title"],
                 read_only_hint=self.reads,
@@ -146,7 +143,7 @@ class Tool(Struct, frozen=True):
             ),
         )
 
-    async def call(self, memory: PersonsMemory, arguments: Mapping[str, Any]) -> Answer:
+    async def call(self, memory: PersonsMemory, arguments: Mapping[str, Any]) -> r.Result:
         """Raises: SouvenanceError."""
         try:
             read = msgspec.convert(dict(arguments), settled(self.arguments))
@@ -155,7 +152,7 @@ class Tool(Struct, frozen=True):
                 f"the arguments of {self.name} can't be read: {error}",
                 hint=f"{self.name} takes {self._takes()}.",
             ) from None
-        return await self.work(memory, read)
+        return await self.work(memory, **asdict(read))
 
     def _takes(self) -> str:
         schema = schema_of(self.arguments)
@@ -164,81 +161,15 @@ class Tool(Struct, frozen=True):
         return ", ".join(names) or "no arguments"
 
 
-async def _remember(memory: PersonsMemory, asked: Remember) -> Answer:
-    kept = await memory.remember(asked.statements, asked.happened_on, asked.expires_on)
-    return kept, f"Remembered: {', '.join(kept.ids)}"
-
-
-async def _recall(memory: PersonsMemory, asked: RecallArguments) -> Answer:
-    recalled = await memory.recall(asked.question, asked.limit)
-    return recalled, _quoted(recalled.lines, recalled.hint)
-
-
-async def _read(memory: PersonsMemory, asked: OfLine) -> Answer:
-    read = await memory.read(asked.id, asked.session)
-    parts = [QUOTED, cited([read.line])]
-    parts += ["It follows from:", cited(read.sources)] if read.sources else []
-    parts += [f"It replaces {read.replaces}."] if read.replaces else []
-    parts += [f"It is no longer so: {read.replaced_by} replaced it."] if read.replaced_by else []
-    parts += [f"It expires on {read.expires_on}."] if read.expires_on else []
-    return read, "\n".join(parts)
-
-
-async def _list(memory: PersonsMemory, asked: ListArguments) -> Answer:
-    match asked.what:
-        case "lines":
-            listed = await memory.list_lines(asked.since, asked.cursor, asked.limit)
-        case "facts":
-            listed = await memory.list_facts(asked.cursor, asked.limit)
-        case "sessions":
-            listed = await memory.list_sessions(asked.cursor, asked.limit)
-    sessions = [f"- {one.day} session {one.id}" for one in listed.sessions]
-    text = "\n".join(sessions) or (_quoted(listed.lines) if listed.lines else "There is nothing to list.")
-    return listed, f"{text}\nMore: cursor {listed.next}" if listed.next else text
-
-
-async def _profile(memory: PersonsMemory, asked: Arguments) -> Answer:
-    profile = await memory.profile()
-    return profile, profile_text(profile)
-
-
-async def _conclude(memory: PersonsMemory, asked: Conclude) -> Answer:
-    concluded = await memory.conclude(asked.fact, asked.session, asked.source_ids)
-    return concluded, f"Kept as a fact about the user: {concluded.id}"
-
-
-async def _forget(memory: PersonsMemory, asked: OfLine) -> Answer:
-    forgotten = await memory.forget(asked.id, asked.session)
-    return forgotten, f"Erased for good:\n{cited(forgotten.erased)}\n{forgotten.note}"
-
-
-async def _reason(memory: PersonsMemory, asked: Reason) -> Answer:
-    reasoned = await memory.reason(asked.question, asked.effort)
-    if reasoned.answer is None:
-        return reasoned, _quoted(reasoned.evidence, reasoned.hint)
-    rests = f"\nIt rests on:\n{cited(reasoned.evidence)}" if reasoned.evidence else ""
-    return reasoned, f"{reasoned.answer}{rests}"
-
-
-def _quoted(lines: list[r.Cited], hint: str | None = None) -> str:
-    return "\n".join(part for part in (QUOTED if lines else "", cited(lines), hint or "") if part)
-
-
-def profile_text(profile: r.Profiled) -> str:
-    parts = ["Lasting facts:", *(f"- {fact}" for fact in profile.card)] if profile.card else []
-    parts += ["Also known:", *(f"- {one}" for one in profile.known)] if profile.known else []
-    return framed("\n".join(parts)) or profile.hint or ""
-
-
 _TOOLS = (
-    Tool("recall", RecallArguments, r.RecallResult, _recall, "get"),
-    Tool("remember", Remember, r.KeptResult, _remember, "put", reads=False),
-    Tool("profile", Arguments, r.Profiled, _profile, "get"),
-    Tool("reason", Reason, r.Reasoned, _reason, "get"),
-    Tool("read", OfLine, r.ReadResult, _read, "get"),
-    Tool("list", ListArguments, r.Listed, _list, "list"),
-    Tool("conclude", Conclude, r.Concluded, _conclude, "put", reads=False),
-    Tool("forget", OfLine, r.ForgetResult, _forget, "forget", reads=False, erases=True),
+    Tool("recall", RecallArguments, PersonsMemory.recall, "get"),
+    Tool("remember", Remember, PersonsMemory.remember, "put", reads=False),
+    Tool("profile", Arguments, PersonsMemory.profile, "get"),
+    Tool("reason", Reason, PersonsMemory.reason, "get"),
+    Tool("read", OfLine, PersonsMemory.read, "get"),
+    Tool("list", ListArguments, PersonsMemory.list, "list"),
+    Tool("conclude", Conclude, PersonsMemory.conclude, "put", reads=False),
+    Tool("forget", OfLine, PersonsMemory.forget, "forget", reads=False, erases=True),
 )
 TOOLS = {tool.name: tool for tool in _TOOLS}
 """By name, in the order in which they are listed."""
@@ -256,9 +187,7 @@ TEMPLATES = [ResourceTemplate(**one) for one in TEXTS["templates"]]
 async def resource(memory: PersonsMemory, uri: str) -> TextResourceContents:
     """Raises: SouvenanceError; NotFound for an address that is none of these."""
     if uri == _PROFILE:
-        return TextResourceContents(
-            uri=uri, mime_type="text/plain", text=profile_text(await memory.profile())
-        )
+        return TextResourceContents(uri=uri, mime_type="text/plain", text=(await memory.profile()).told())
     if uri == _SESSIONS:
         return TextResourceContents(uri=uri, mime_type="application/json", text=await _sessions(memory))
     name = unquote(uri.removeprefix(f"{_SESSIONS}/"))
@@ -277,7 +206,7 @@ async def _sessions(memory: PersonsMemory) -> str:
 
 async def _session(memory: PersonsMemory, name: str) -> str:
     context = await memory.session(name)
-    parts = [cited(cited_message(one, memory.person.name) for one in context.messages)]
+    parts = [cited(cite(one, memory.person.name) for one in context.messages)]
     if context.summary is not None:
         parts.insert(0, f"- Summary: {text_of(context.summary.content, most=_MOST_SUMMARY_CHARS)}")
     return framed("\n".join(parts))
@@ -372,7 +301,7 @@ def make_server(memory_of: MemoryOf) -> Server[Any]:
 async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) -> types.CallToolResult:
     """What came of a call. An error goes to the model, with a code and a hint."""
     try:
-        result, text = await tool.call(memory, arguments)
+        result = await tool.call(memory, arguments)
     except SouvenanceError as error:
         complaint = _complaint(error)
         return _failure("\n".join(filter(None, (_words(complaint), complaint["hint"]))), complaint)
@@ -380,7 +309,7 @@ async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) 
         _log.exception("the tool %s failed", tool.name)
         return _failure(_words(_DEFECT), _DEFECT)
     return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=msgspec.to_builtins(result)
+        content=[types.TextContent(text=result.told())], structured_content=msgspec.to_builtins(result)
     )
 
 

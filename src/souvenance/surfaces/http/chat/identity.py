@@ -8,16 +8,16 @@ own token is narrowed instead, to that person, that session, and what the caller
 from __future__ import annotations
 
 import os
-import re
 import time
 import unicodedata
 
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.datastructures import Headers
 
 from souvenance.agents.conversation_scope import ConversationScope, Flags, Namespaces, Observation
-from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
-from souvenance.agents.narrow_tokens import Narrowed, Purpose
+from souvenance.agents.names import escalated, is_plain, marked, sanitised
+from souvenance.agents.narrow_tokens import Narrowed, Purpose, wanted
 from souvenance.agents.recalled import AI, USER
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import ChatSettings
@@ -32,7 +32,6 @@ SESSION_ID = "x-hermes-session-id"
 
 MOST = 256
 """Characters of what a client calls a person or a conversation."""
-_DIGITS = 16
 _UNFIT = ("Cc", "Cs", "Zl", "Zp")
 _OBSERVATION = Observation(user=Flags(True, False), ai=Flags(False, False))
 """What is known of a person is that person's own; of the assistant, whom strangers share, nothing is."""
@@ -133,9 +132,7 @@ def session_of(peer: str, claim: ClaimedIdentity, namespace: str) -> str:
     """The session that a person speaks in: of that person, that key, that transcript and that namespace."""
     key, transcript = claim.key or "", claim.transcript or ""
     shown = "-".join(filter(None, ("chat", peer, key, transcript)))
-    readable = re.sub("-+", "-", sanitised(shown)).strip("-")
-    marked = digest("chat", peer, key, transcript, namespace)[:_DIGITS]
-    return f"{readable[: MOST_CHARS - 2 - _DIGITS]}--{marked}"
+    return marked(shown, "chat", peer, key, transcript, namespace)
 
 
 def scope_of(
@@ -193,23 +190,15 @@ class ChatTokens:
             raise CapScopeMismatch("the cap does not reach the assistant, and the door has none")
         what_for = caller.token, scope, task
         try:
-            return self._narrowed.of(source, what_for, lambda: _wanted(caller, scope, task))
+            return self._narrowed.of(source, what_for, lambda: _wanted(source, caller, scope, task))
         except CapMalformed:  # A cap of as many blocks as there may be can't be narrowed any more.
-            if self._own is None or source == self._own:
+            own = self._own
+            if own is None or source == own:
                 raise
-            return self._narrowed.of(self._own, what_for, lambda: _wanted(caller, scope, task))
+            return self._narrowed.of(own, what_for, lambda: _wanted(own, caller, scope, task))
 
 
-def _wanted(caller: Admitted, scope: ConversationScope, task: Purpose) -> m.Attenuate:
-    speaks = task == "speak"
-    return m.Attenuate(
-        sub=scope.user,
-        wid=scope.workspace,
-        data_class="memory",
-        ttl_seconds=max(1, min(_LIFE_SECONDS, caller.grant.exp - int(time.time()))),
-        ops=("put",) if speaks else ("get",),
-        namespaces_allowed=(scope.namespaces.write or "",) if speaks else scope.namespaces.read,
-        peers=(scope.user, scope.ai) if speaks else (scope.user,),
-        via=() if speaks else (scope.ai,),
-        sessions=(scope.session,) if speaks else None,
-    )
+def _wanted(source: str, caller: Admitted, scope: ConversationScope, task: Purpose) -> m.Attenuate:
+    """It lives no longer than what the caller shows."""
+    left = max(1, min(_LIFE_SECONDS, caller.grant.exp - int(time.time())))
+    return replace(wanted(source, scope, task), ttl_seconds=left)
