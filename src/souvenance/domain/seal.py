@@ -39,9 +39,9 @@ _bound_values = attrgetter(*_BOUND)
 def place(line: LinePlace, epoch: int) -> bytes:
     """The associated data of a line: where it lies, and the name and value of each field that it has."""
     bound: list[Field] = ["souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch]
-    for named in zip(_BOUND, _bound_values(line), strict=True):
-        if named[1] is not None:
-            bound += named
+    for name, value in zip(_BOUND, _bound_values(line)):  # noqa: B905 - for every line that is sealed or opened
+        if value is not None:
+            bound += name, value
     return frame(*bound)
 
 

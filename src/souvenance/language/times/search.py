@@ -6,7 +6,7 @@ from datetime import date
 from functools import cache
 
 from souvenance.language.characters import SmallWords
-from souvenance.language.terms.languages import likely
+from souvenance.language.terms.languages import ENGLISH, common, likely
 from souvenance.language.times import EARLIEST, LATEST, TimeSpan
 from souvenance.language.times.almanac import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, phrases
@@ -108,6 +108,15 @@ frame = cache(Frame)
 
 _NONE = ""
 """Stands for every language of which no words for times are known."""
+
+
+@cache
+def _every_cue() -> frozenset[str]:
+    """The words and signs without which a text speaks of no time, in no language: most texts have none."""
+    languages = {one if lexicon(one).months else _NONE for one in (ENGLISH, *common())}
+    return frozenset(cue for language in languages for cue in reader(language).cues)
+
+
 MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
@@ -124,6 +133,8 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
             said = TimeExpression(text, low, at + offset, TimeLexicon())
             return [_span(hit, text, offset) for hit in eastern_times(said)]
         cues = cues_in(low, met)
+        if _every_cue().isdisjoint(cues):
+            return []
         for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(text, met)):
             if reader(language).cues.isdisjoint(cues):
                 continue
