@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from souvenance.language.times import EARLIEST, LATEST, spans
+from souvenance.language.characters import small_words
+from souvenance.language.times import EARLIEST, LATEST, may_tell, spans
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WEDNESDAY = datetime(2026, 5, 13, 12, tzinfo=UTC)
@@ -26,8 +27,9 @@ def edge(ms, back):
 
 def meant(text, said=WEDNESDAY):
     """The first and the last day of each time, or its edges to the minute."""
-    told = []
-    for span in spans(text, at(said)):
+    told, found = [], spans(text, at(said))
+    assert may_tell(text, small_words(text)) or not found
+    for span in found:
         first, last = edge(span.start_ms, 0), edge(span.end_ms, 1)
         told.append(first if first == last else f"{first}/{last}")
     return told

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from growth import keeps_to_length
 from pace import examples
-from souvenance.language.times import spans
+from souvenance.language.characters import small_words
+from souvenance.language.times import may_tell, spans
 
 DAY = 86_400_000
 WEEK = 7 * DAY
@@ -41,6 +42,14 @@ def test_no_text_and_no_moment_is_too_odd(text, at, offset):
     found = spans(text, at, offset)
     assert all(span.start_ms < span.end_ms for span in found)
     assert all(0 < span.certainty <= 1 for span in found)
+
+
+@steady
+@given(texts, near)
+def test_no_text_that_speaks_of_a_time_is_taken_for_one_that_does_not(text, at):
+    told = bool(spans(text, at))
+    assert may_tell(text, small_words(text)) >= told
+    assert may_tell(text, None) >= told
 
 
 @settings(steady, max_examples=examples(400))

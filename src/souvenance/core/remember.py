@@ -96,8 +96,9 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
     """Of a text that was said at that time (in milliseconds)."""
     met = small_words(text) if len(text) <= TELLING else None
     marks = [words.mark("sign", sign) for sign in signs(text, met)]
-    offset = zone.offset(at)
-    if spoken_of := times.spans(text, at, offset, met):
+    if times.may_tell(text, met):
+        offset = zone.offset(at)
+        spoken_of = times.spans(text, at, offset, met)
         marks += [words.mark("day", day) for day in days(spoken_of, offset)]
         marks += [words.mark("month", month) for month in months(spoken_of, offset)]
     return Analysis(words.terms_of(text, met), marks)

@@ -48,9 +48,9 @@ class TimeSpan(Struct, frozen=True):
 
 
 def __getattr__(name: str) -> Any:
-    if name != "spans":
+    if name not in ("may_tell", "spans"):
         raise AttributeError(name)
-    from souvenance.language.times.search import spans
+    from souvenance.language.times import search
 
-    globals()[name] = spans
-    return spans
+    globals()[name] = found = getattr(search, name)
+    return found

@@ -112,7 +112,7 @@ _NONE = ""
 
 @cache
 def _every_cue() -> frozenset[str]:
-    """The words and signs without which a text speaks of no time, in no language: most texts have none."""
+    """The words and signs of all languages with which times are told."""
     languages = {one if lexicon(one).months else _NONE for one in (ENGLISH, *common())}
     return frozenset(cue for language in languages for cue in reader(language).cues)
 
@@ -133,8 +133,6 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
             said = TimeExpression(text, low, at + offset, TimeLexicon())
             return [_span(hit, text, offset) for hit in eastern_times(said)]
         cues = cues_in(low, met)
-        if _every_cue().isdisjoint(cues):
-            return []
         for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(text, met)):
             if reader(language).cues.isdisjoint(cues):
                 continue
@@ -144,6 +142,12 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
     except (ValueError, OverflowError):
         pass
     return []
+
+
+def may_tell(text: str, met: SmallWords | None) -> bool:
+    """Whether the text has a word or a sign without which none speaks of a time. Most have none."""
+    low = lowered(text[:MOST_CHARACTERS])
+    return not (low.isascii() and _every_cue().isdisjoint(cues_in(low, met)))
 
 
 def _span(hit: FramedTime, text: str, offset: int) -> TimeSpan:
