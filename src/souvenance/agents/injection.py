@@ -43,7 +43,8 @@ _AI_CARD = 0.03
 """Of itself the agent needs a reminder only. What is left is for headings and the supplement."""
 
 _MOST_OF_A_NAME = 40
-_LEAST_ROOM = 12
+_LEAST_ROOM = 27
+"""In less hardly anything fits, and all that is left of a long card would be tried."""
 _DAY = pattern(r"\s*\(\d{4}-\d\d-\d\d\)|^\[\d{4}-\d\d-\d\d[^\]]*\] ")
 _LABEL_ONLY = pattern(r"- \d{4}-\d\d-\d\d[^:]*$")
 

@@ -23,6 +23,7 @@ from souvenance.core.search import LOOKED_AT, Test, ahead
 from souvenance.decoders import settled
 from souvenance.domain.current_facts import CardEntry, Stand, holding, label_of, one_at_a_time, outdated
 from souvenance.domain.line import CARD, SealedLine
+from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
 from souvenance.language import terms as words
 from souvenance.language.facts import words_for
@@ -30,6 +31,8 @@ from souvenance.ports.index import Hit
 from souvenance.ports.store import ViewQuery
 
 MOST_ENTRIES = 40
+_TAG_BYTES = 16
+"""Of a sealed text the last bytes, which no other one has."""
 MOST_STANDS = 1000
 """How many facts are kept that a card may be made of; of more, the newest."""
 
@@ -54,7 +57,16 @@ def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEnt
     """What the cards of every namespace say, nothing twice; None if there never was one. What was replaced by
     something that was said in another namespace is left out. Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
-    opener = Opener(ctx)
+    key = (read_card, *_versions(lines.values()))
+    known: tuple[list[CardEntry] | None] | None = ctx.services.memo.get(key)
+    if known is None:
+        known = (_entries(Opener(ctx), lines),)
+        ctx.services.memo.keep(key, known)
+    return known[0]
+
+
+def _entries(opener: Opener, lines: Mapping[str, SealedLine]) -> list[CardEntry] | None:
+    """What these cards say, by namespace. A single one, of which the rest is long, is read in part."""
     if len(lines) == 1:
         [line] = lines.values()
         return msgspec.json.decode(opener.text(line), type=settled(_Card)).entries
@@ -74,7 +86,7 @@ def outdated_of(
     """For each conclusion that states a replaced value, the one that states the newest; only what was said in
     these sessions counts. Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces).values()
-    key = (outdated_of, sessions, *sorted(line.id for line in lines))
+    key = (outdated_of, sessions, *_versions(lines))
     known: Mapping[str, str] | None = ctx.services.memo.get(key)
     if known is None:
         opener = Opener(ctx)
@@ -248,6 +260,11 @@ def _lines(
 ) -> dict[str, SealedLine]:
     span = ViewQuery(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
     return {line.compartment.namespace: line for line in reversed(ctx.tx.lines.views(span))}
+
+
+def _versions(lines: Iterable[SealedLine]) -> list[tuple[Compartment, bytes]]:
+    """By what cards that were read before are known again. Elsewhere a line may have the same id."""
+    return sorted((line.compartment, line.sealed[-_TAG_BYTES:]) for line in lines)
 
 
 def _opened(opener: Opener, line: SealedLine) -> KeptCard:

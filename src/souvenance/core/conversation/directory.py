@@ -9,7 +9,7 @@ finds no such webhook.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -161,6 +161,14 @@ def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
 def stays(ctx: RequestContext, session: str) -> list[Membership]:
     """Every stay of every peer in the session, past ones too."""
     return ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, holder=session)
+
+
+def stays_of(ctx: RequestContext, session: str, peer: str | None) -> Sequence[Membership]:
+    """Every stay of the peer, or of all, in the session: the same is asked of many messages."""
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    return ctx.once(
+        (MEMBER, session, peer), lambda: stored.memberships(workspace, MEMBER, holder=session, held=peer)
+    )
 
 
 def next_turn(ctx: RequestContext, session: str) -> int:

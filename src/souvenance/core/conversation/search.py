@@ -188,13 +188,8 @@ def may_find(ctx: RequestContext, where: Where) -> Test:
     of the same name."""
 
     def witnessed(session: str, turn: int) -> bool:
-        def stays() -> list[directory.Stay]:
-            found = ctx.tx.directory.memberships(
-                ctx.scope.workspace, MEMBER, holder=session, held=where.perspective
-            )
-            return [(stay.since, stay.until) for stay in found]
-
-        return directory.was_there(ctx.once((MEMBER, session, where.perspective), stays), turn)
+        stays = directory.stays_of(ctx, session, where.perspective)
+        return directory.was_there(((stay.since, stay.until) for stay in stays), turn)
 
     since = 0
     if where.peer is not None:

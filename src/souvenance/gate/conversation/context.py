@@ -18,7 +18,7 @@ from souvenance.core.request_context import RequestContext
 from souvenance.core.search import Test, foresee
 from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry
-from souvenance.domain.directory import MEMBER, PEER, SESSION
+from souvenance.domain.directory import PEER, SESSION
 from souvenance.domain.line import CONCLUSIONS, STATEMENT, SealedLine
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import observed, uses_cards
@@ -299,7 +299,7 @@ def _observing(ctx: RequestContext, peer: str) -> Test:
     def passes(line: SealedLine) -> bool:
         session = line.session or ""
         if session not in known:
-            stays = ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, holder=session, held=peer)
+            stays = directory.stays_of(ctx, session, peer)
             known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
         return known[session]
 
