@@ -24,6 +24,8 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
+from souvenance.adapters import word_tables
+
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 << 30
 _SELDOM = (50_000, 20, 50)
@@ -53,8 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if "TMPDIR" not in os.environ and _roomy(_MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
     _read_no_public_authorities()
-    # Each application has the same ninety paths.
+    # Each application has the same ninety paths, and each installation the same table of tokens.
     starlette.routing.compile_path = cache(starlette.routing.compile_path)
+    word_tables._TokenTable = cache(word_tables._TokenTable)  # type: ignore[misc]
 
 
 def _read_no_public_authorities() -> None:
