@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from asyncio import AbstractEventLoop
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from objects.seaweed import ROOT, Seaweed
 from souvenance.adapters.embed.local import packaged
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytest.register_assert_rewrite("contracts")
 pytest_plugins = ["pace"]
@@ -60,6 +65,25 @@ def quick_hermes(run_folder: Path) -> Iterator[Path]:
     ):
         patch.setattr(host, "programs_from", environment)
         yield environment
+
+
+@pytest.fixture(scope="session")
+def chromium_of_the_run() -> Iterator[tuple[AbstractEventLoop, Browser]]:
+    """A browser for all files of a test process: to start one, and to let it get used to our pages, takes as
+    long as looking at five. Each test has windows of its own, which know nothing of another's.
+    """
+    from browser.chromium import chromium, unseen
+
+    with chromium() as browser, unseen() as loop:
+        yield loop, browser
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_of_the_run: tuple[AbstractEventLoop, Browser]) -> Iterator[Browser]:
+    from browser.chromium import seen
+
+    with seen(*chromium_of_the_run) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,11 @@ CHECK = """async ([runOnly, without]) => {
   return found.violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200))}`);
 }"""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-OF_COLOURS = ("color-contrast", "link-in-text-block")
-LOOKS: dict[int, dict[str, tuple[str, ...]]] = {320: {"light": (), "dark": ()}, 1280: {"light": OF_COLOURS}}
-"""Which rules axe leaves out at each width in each scheme. Colours are the same at every width."""
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
+LOOKS = ((320, "light", RULES, []), (320, "dark", OF_COLOURS, []), (1280, "light", RULES, OF_COLOURS))
+"""At which width and in which scheme axe goes by which rules, and those that it leaves out there. Colours are
+the same at every width, and the schemes differ in nothing else.
+"""
 OPEN = """() => document.querySelectorAll("details:not([open])").forEach(one => {
   one.open = true; one.dataset.opened = "";
 })"""
@@ -28,11 +30,10 @@ def troubles_of(page) -> list[str]:
     found: list[str] = []
     page.evaluate(AXE.read_text("utf-8"))
     page.evaluate(OPEN)
-    for width, schemes in LOOKS.items():
+    for width, scheme, rules, without in LOOKS:
         page.set_viewport_size({"width": width, "height": 800})
-        for scheme, without in schemes.items():
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found += [f"{width} px, {scheme}: {one}" for one in page.evaluate(CHECK, [RULES, without])]
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found += [f"{width} px, {scheme}: {one}" for one in page.evaluate(CHECK, [rules, without])]
         if page.evaluate("document.documentElement.scrollWidth") > width:
             found.append(f"{width} px: wider than the screen")
     page.evaluate(CLOSE)

@@ -6,6 +6,7 @@ nobody sees it, and takes thrice as long. It serves where there is no other.
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,3 +41,29 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def unseen() -> Iterator[asyncio.AbstractEventLoop]:
+    """Playwright's loop, which is running, while its thread is told that none is.
+
+    It runs as long as its browser, and Python would let nobody in the thread run another.
+    """
+    loop = asyncio.get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield loop
+    finally:
+        asyncio._set_running_loop(loop)
+
+
+@contextmanager
+def seen(loop: asyncio.AbstractEventLoop, browser: Browser) -> Iterator[Browser]:
+    """The browser while it can be asked, and without any window afterwards."""
+    asyncio._set_running_loop(loop)
+    try:
+        yield browser
+        for context in browser.contexts:
+            context.close()
+    finally:
+        asyncio._set_running_loop(None)

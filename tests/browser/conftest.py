@@ -1,16 +1,10 @@
-"""One browser for each file of tests, and for each test windows that know nothing of another's."""
+"""For each test windows that know nothing of another's."""
 
 from __future__ import annotations
 
 import pytest
 
-from browser.chromium import PATIENCE_MS, chromium
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
+from browser.chromium import PATIENCE_MS
 
 
 @pytest.fixture

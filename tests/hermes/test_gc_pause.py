@@ -4,17 +4,21 @@ import gc
 
 import pytest
 
+from pace import count_frozen
 from souvenance.hermes.gc_pause import undisturbed
 
 
 @pytest.fixture(autouse=True)
-def as_it_was():
-    """Garbage is looked for as often as an interpreter does by itself; afterwards, as before."""
+def as_it_was(monkeypatch):
+    """Garbage is looked for as often as an interpreter does by itself, and what is frozen is counted;
+    afterwards, as before."""
+    monkeypatch.setattr(gc, "get_freeze_count", count_frozen)
     before = gc.get_threshold()
     gc.set_threshold(700, 10, 10)
     gc.enable()  # A thread of an earlier test may still be loading.
-    yield
     gc.unfreeze()
+    yield
+    gc.freeze()
     gc.enable()
     gc.set_threshold(*before)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from browser.chromium import PATIENCE_MS, chromium
+from browser.chromium import PATIENCE_MS
 from demo_host import Host
 from hermes_host.dashboard import API, TAB, Dashboard, dashboard_of
 from hermes_host.host import a_host, stored
@@ -47,12 +47,6 @@ def host(tmp_path_factory, model) -> Host:
 def dashboard(host) -> Iterator[Dashboard]:
     with dashboard_of(host) as dashboard:
         yield dashboard
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from browser.chromium import PATIENCE_MS, chromium
+from browser.chromium import PATIENCE_MS
 from importers.exports import conversation, said
 from processes import PATIENCE_SECONDS, until
 from surfaces.door import serving
@@ -87,12 +87,6 @@ def visitor(server, link):
     yield signed_in
     for client in clients:
         client.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

@@ -16,10 +16,14 @@ from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
 from inspector.scenes import SURE, put, signed_in_program
 from inspector.test_empty_pages import NEXT
 from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.surfaces import http
 from souvenance.surfaces.http import inspector
 from surfaces.door import serving
 
 TEMPLATES = Path(inspector.__file__).parent / "templates"
+SURFACES = Path(http.__file__).parent
+DARK = re.compile(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{(.*?)\}\s*\}", re.S)
+COLOURS = re.compile(r"(\s*--[\w-]+: (#[0-9a-f]{6}|rgb\([^()]+\));)+\s*")
 TITLE = re.compile(r"{% block title %}(.*?){% endblock %}")
 PAGES = {
     "/": "home.html",
@@ -150,6 +154,7 @@ def test_what_a_retention_rule_would_do_can_be_read_by_everyone(server, signed_i
     assert troubles(page, "retention.html") == []
     page.get_by_role("button", name="Remove … the rule chats").click()
     page.get_by_role("button", name="Remove it").click()
+    expect(page.locator("main")).to_contain_text("No rule holds")
     page.close()
 
 
@@ -293,6 +298,14 @@ def test_the_checker_finds_what_nobody_can_read_or_name(window):
     assert "label" in found
     page.evaluate("document.querySelector('main p').style.color = 'rgb(40, 40, 40)'")
     assert "320 px, dark: color-contrast" in " ".join(troubles_of(page))
+
+
+def test_dark_pages_differ_from_light_ones_in_their_colours_alone():
+    """So what is asked of them is asked of their colours."""
+    styles = [one.read_text("utf-8") for one in SURFACES.rglob("*.css")]
+    dark = [one for text in styles for one in DARK.findall(text)]
+    assert len(dark) == sum("color-scheme: dark" in text for text in styles) >= 3
+    assert [one for one in dark if not COLOURS.fullmatch(one)] == []
 
 
 def test_the_checker_looks_into_what_is_closed(window):

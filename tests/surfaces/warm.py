@@ -9,14 +9,17 @@ import gc
 import io
 import sys
 from contextlib import redirect_stdout, suppress
+from functools import cache
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from souvenance import open_installation, settings_from
+from souvenance.adapters import word_tables
 from souvenance.commands import main
 from souvenance.surfaces.http.app import make_app
 
+word_tables._TokenTable = cache(word_tables._TokenTable)  # type: ignore[misc]
 COMMANDS = (("put", "I live in Lisbon"), ("get", "Where do I live?"), ("list",), ("status",))
 
 with TemporaryDirectory() as home, pytest.MonkeyPatch.context() as patched, redirect_stdout(io.StringIO()):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.chromium import chromium
 from souvenance.memory.sync import LineMethods, Memory, Peer, Session
 from souvenance.version import __version__
 from surfaces.door import serving
@@ -272,12 +271,11 @@ def test_a_stopped_server_is_unreachable(told):
     assert "souvenance serve" in stopped["hint"]
 
 
-def test_a_page_uses_it_if_it_has_the_servers_origin(programs, server):
+def test_a_page_uses_it_if_it_has_the_servers_origin(programs, server, browser):
     token = server.mint("visitor", ["put", "get"])
-    with chromium() as browser:
-        page = browser.new_page()
-        page.route("**/app/*", partial(from_package, programs))
-        page.goto(f"{server.url}/app/")
-        assert page.evaluate(IN_A_PAGE, [server.url, token]) == ["I live in Lisbon"]
-        page.goto(f"{server.url.replace('127.0.0.1', 'localhost')}/app/")
-        assert page.evaluate(IN_A_PAGE, [server.url, token]) == "server_unreachable"
+    page = browser.new_page()
+    page.route("**/app/*", partial(from_package, programs))
+    page.goto(f"{server.url}/app/")
+    assert page.evaluate(IN_A_PAGE, [server.url, token]) == ["I live in Lisbon"]
+    page.goto(f"{server.url.replace('127.0.0.1', 'localhost')}/app/")
+    assert page.evaluate(IN_A_PAGE, [server.url, token]) == "server_unreachable"
