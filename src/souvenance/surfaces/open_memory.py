@@ -16,7 +16,8 @@ from souvenance.errors import SouvenanceError
 if TYPE_CHECKING:
     from souvenance.gate.gate import Gate
     from souvenance.gate.oauth_state import OAuthState
-    from souvenance.gate.replication import RepairReport
+    from souvenance.gate.replication import Repairer
+    from souvenance.gate.worker import Worker
 
 
 class OpenMemory(Protocol):
@@ -32,6 +33,13 @@ class OpenMemory(Protocol):
     @property
     def sign_ins(self) -> OAuthState: ...
 
+    @property
+    def worker(self) -> Worker: ...
+
+    @property
+    def repairer(self) -> Repairer:
+        """Raises: Misconfigured without a bucket."""
+
     def served_at(self) -> str | None: ...
 
     def key(self, given: str) -> str:
@@ -40,23 +48,14 @@ class OpenMemory(Protocol):
     def working(self) -> AbstractContextManager[None]:
         """Do the work behind the requests meanwhile."""
 
-    def observe(self, observer: Any) -> None:
-        """Show requests and that work to the observer."""
-
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let programs on this machine find the server at that URL meanwhile."""
-
-    def tidy(self) -> bool: ...
 
     def catch_up(self, seconds: float) -> None: ...
 
     def settle(self, seconds: float) -> None: ...
 
     def carry(self, seconds: float) -> None: ...
-
-    def repair(self) -> RepairReport: ...
-
-    def rebuild(self) -> RepairReport: ...
 
     def close(self) -> None: ...
 

@@ -132,7 +132,7 @@ def rebuild(shell: Shell) -> None:
     from souvenance.gate.replication import NOT_REBUILT
 
     shell.makes = True
-    found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
+    found = mend(shell, lambda installation: installation.repairer.rebuild(), rebuilding=True)
     shell.show(
         {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT},
         lambda: [
@@ -200,7 +200,7 @@ def _meanwhile(shell: Shell) -> None:
     end, busy, installation = time.monotonic() + _LOOK_SECONDS, 0, shell.installation()
     while time.monotonic() < end:
         try:
-            if not installation.tidy():
+            if not installation.worker.tidy():
                 return
         except StorageBusy:
             busy += 1
