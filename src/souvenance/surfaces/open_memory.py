@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from souvenance.agents.archives import ReadsArchive, WritesArchive
-from souvenance.domain.archive_records import KeptStore
+from souvenance.domain.archive_records import KeptStore, Watch
 from souvenance.domain.imports import ImportReader, Upload, Wanted
 from souvenance.errors import SouvenanceError
 
@@ -113,7 +113,5 @@ class Transfers(Protocol):
 
     def restore(self, source: Path, home: Path, *, identity: Path | None) -> KeptStore: ...
 
-    def move(
-        self, source: str, target: str, *, vectors: str, report: Callable[[Any], None]
-    ) -> dict[str, int]:
+    def move(self, source: str, target: str, *, vectors: str, watch: Watch) -> dict[str, int]:
         """Copy a store, and say how many rows each table has."""

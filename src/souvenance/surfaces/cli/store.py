@@ -90,9 +90,11 @@ def migrate(shell: Shell, source: str, target: str) -> None:
     FROM and TO are a data folder, sqlite:///FILE or postgresql://…. Stop everything that writes to FROM
     first. If the copy is interrupted, run it again to finish it.
     """
-    bars = _TableBars(hidden=shell.json)
-    counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
-    bars.end()
+
+    def watch(table: str, rows: int) -> Any:
+        return progress(f"{table:<16}", rows, hidden=shell.json)
+
+    counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, watch=watch)
     shell.show({"tables": counts, "rows": sum(counts.values())}, lambda: _closing(counts))
 
 
@@ -104,25 +106,6 @@ def _closing(counts: dict[str, int]) -> Iterator[str]:
             "vectors were left out, because the two stores keep them differently:"
             " the target rebuilds them; 'souvenance reindex' does it at once"
         )
-
-
-class _TableBars:
-    def __init__(self, *, hidden: bool) -> None:
-        self._hidden = hidden
-        self._table = ""
-        self._bar: Any = None
-
-    def step(self, step: Any) -> None:
-        if self._table != step.table:
-            self.end()
-            self._table = step.table
-            self._bar = progress(f"{step.table:<16}", step.rows, hidden=self._hidden)
-            self._bar.render_progress()
-        self._bar.update(max(0, step.done - self._bar.pos))
-
-    def end(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
 
 
 @click.command(cls=Command, section=DATA)
