@@ -107,7 +107,7 @@ def store(installation: Installation, person: Person, way: str) -> None:
 
 
 def read_now(installation: Installation, workspace: str, session: str) -> None:
-    installation.hurry(workspace, session)
+    installation.worker.hurry(workspace, session)
     installation.settle(SETTLE_SECONDS)
 
 

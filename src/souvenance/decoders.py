@@ -29,6 +29,14 @@ def settled(shape: _T) -> _T:
     return shape
 
 
+def decodable(raw: bytes | str, shape: type[_T], *, strict: bool = True) -> _T | None:
+    """What the JSON says; None if it can't be read, or is not of the shape."""
+    try:
+        return msgspec.json.decode(raw, type=settled(shape), strict=strict)
+    except UNREADABLE:
+        return None
+
+
 def decoded(raw: bytes | str, shape: type[_T], fault: Exception) -> _T:
     """What the JSON says. Raises: `fault` if it can't be read, or is not of the shape."""
     try:

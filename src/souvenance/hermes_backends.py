@@ -431,7 +431,7 @@ def _embedded(settings: Settings) -> Backend:
         reads_agent=settings.host is None,
         together=installation.gate.call_all,
         settle=installation.settle,
-        hurry=installation.hurry,
+        hurry=lambda *session: installation.worker.hurry(*session),
         close=stack.close,
     )
 

@@ -47,14 +47,13 @@ from souvenance.gate.tokens import owner_claims
 from souvenance.ports.clock import Clock
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.observer import Observer
 from souvenance.ports.store import Store
 from souvenance.ports.text import Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
 if TYPE_CHECKING:
     from souvenance.gate.oauth_state import OAuthState
-    from souvenance.gate.replication import Repairer, RepairReport, ReplicationWorker
+    from souvenance.gate.replication import Repairer, ReplicationWorker
     from souvenance.gate.worker import Worker
 
 
@@ -152,18 +151,6 @@ class Installation(Struct, frozen=True, eq=False):
         """Where the work behind the requests is done."""
         return self._worker()
 
-    def observe(self, observer: Observer) -> None:
-        """Have every request, and the work behind the requests, watched from now on."""
-        self.gate.observe(observer)
-        self.worker.observer = observer
-
-    def tidy(self) -> bool:
-        """Do a little for what lines are found by; whether there was anything to do.
-
-        Raises: Unavailable if the store is out of reach.
-        """
-        return self.worker.tidy()
-
     def catch_up(self, seconds: float) -> None:
         """Give lines that were written while no server ran what they are found by; stop after so long.
 
@@ -180,16 +167,9 @@ class Installation(Struct, frozen=True, eq=False):
         if self._repairer is not None:
             self._repairer.worker.carry_all(seconds, eager=False)
 
-    def repair(self) -> RepairReport:
-        """Give store and bucket each what it lacks of the other. Raises: SouvenanceError."""
-        return self._needed_repairer.repair()
-
-    def rebuild(self) -> RepairReport:
-        """Make the empty store anew from the bucket. Raises: SouvenanceError."""
-        return self._needed_repairer.rebuild()
-
     @property
-    def _needed_repairer(self) -> Repairer:
+    def repairer(self) -> Repairer:
+        """What gives store and bucket each what it lacks of the other. Raises: Misconfigured without one."""
         if self._repairer is None:
             raise Misconfigured(
                 "no bucket is configured", hint="Set SOUVENANCE_OBJECTS, e.g. s3://bucket/prefix."
@@ -207,10 +187,6 @@ class Installation(Struct, frozen=True, eq=False):
     def served_at(self) -> str | None:
         """The address of the server that runs for this folder on this machine, if one does."""
         return served_at(self.settings.home)
-
-    def hurry(self, workspace: str, session: str) -> None:
-        """Have a model read now what waits until that session is quiet. Raises: Unavailable."""
-        self.worker.hurry(workspace, session)
 
     def settle(self, seconds: float) -> None:
         """Wait up to that long for the work that is due to be done, unless it waits for a host's turns."""

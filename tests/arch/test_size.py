@@ -37,13 +37,13 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 MOST = {
     "lines of the inspector": 5_188,
     "lines of integrations": 1_114,
-    "lines without these two": 60_738,
-    "files": 327,
-    "modules with a single importer": 57,
-    "regexes": 289,
-    "lines of language": 3_156,
+    "lines without these two": 60_425,
+    "files": 326,
+    "modules with a single importer": 55,
+    "regexes": 288,
+    "lines of language": 3_171,
     "regexes of language": 113,
-    "words of language": 5_863,
+    "words of language": 5_865,
 }
 
 

@@ -15,7 +15,7 @@ def main() -> None:
     left = installation.gate.call(o.REINDEX, Credentials(installation.owner_cap), m.Reindex())
     print(left.lines, flush=True)
     for _ in sys.stdin:
-        installation.tidy()
+        installation.worker.tidy()
         print("step", flush=True)
 
 

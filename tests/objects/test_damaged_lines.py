@@ -47,7 +47,7 @@ def test_a_line_that_does_not_open_in_the_store_comes_back_from_the_bucket(me, h
     texts, before = me.texts(), contents(objects)
     spoiled = next(line for line, text in texts.items() if text == "I live in Bonn")
     spoil_row(me, "lines", "sealed", f"id = '{spoiled}'")
-    mended = me.installation.repair()
+    mended = me.installation.repairer.repair()
     assert (mended.restored, mended.findings) == (1, [])
     assert me.texts() == texts
     assert contents(objects) == before
@@ -61,7 +61,7 @@ def test_what_opens_on_neither_side_is_told_and_left(me, objects):
     spoil_row(me, "lines", "sealed", f"id = '{spoiled}'")
     flipped(objects, COMPARTMENT + spoiled)
     before = contents(objects)
-    mended = me.installation.repair()
+    mended = me.installation.repairer.repair()
     assert [one for one in mended.findings if spoiled in one] == mended.findings != []
     assert contents(objects) == before
 
@@ -74,6 +74,6 @@ def test_the_bucket_of_another_store_keeps_its_keys(me, home, tmp_path):
         stranger.carry()
     theirs = contents(open_objects(elsewhere))
     with kept(home, elsewhere, rebind=True) as mistaken:
-        mistaken.installation.repair()
+        mistaken.installation.repairer.repair()
     left = contents(open_objects(elsewhere))
     assert {key: left[key] for key in theirs} == theirs

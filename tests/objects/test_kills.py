@@ -68,7 +68,7 @@ def agree(home, url, objects, outputs, tmp_path):
     there, gone = acknowledged(*outputs)
     assert len(there) > 20
     with kept(home, url) as me:
-        mended = me.installation.repair()
+        mended = me.installation.repairer.repair()
         assert (mended.restored, mended.carried, mended.removed, mended.findings) == (0, 0, 0, [])
         texts = me.texts()
         with me.installation._store.read() as tx:
@@ -83,7 +83,7 @@ def agree(home, url, objects, outputs, tmp_path):
     new.mkdir(mode=0o700)
     shutil.copy2(home / "root.key", new / "root.key")
     with kept(new, url, rebuilding=True) as anew:
-        assert anew.installation.rebuild().findings == []
+        assert anew.installation.repairer.rebuild().findings == []
         assert anew.texts() == texts
     mended = souvenance(
         "--json", "doctor", "--repair", home=home, settings={"SOUVENANCE_OBJECTS": url, **AWS}

@@ -143,7 +143,7 @@ def test_what_changes_of_a_line_changes_in_the_bucket(home, url, tmp_path):
             alice.told("PUT", f"/sessions/s/messages/{said['id']}", {"metadata": {"mood": "fine"}})
         me.carry()
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        anew.installation.rebuild()
+        anew.installation.repairer.rebuild()
         with anew.speaking() as alice:
             assert alice.messages("s")[0]["metadata"] == {"mood": "fine"}
 
@@ -177,7 +177,7 @@ def test_a_rotated_root_key_opens_the_bucket_alone(home, url, tmp_path):
         assert me.installation.gate is not None
     assert (home / "root.key").read_text().count(":") == 3, "one root key is left"
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        assert anew.installation.rebuild().restored == 1
+        assert anew.installation.repairer.rebuild().restored == 1
         assert list(anew.texts().values()) == [f"I like {RARE}"]
 
 
@@ -204,16 +204,16 @@ def test_the_store_is_made_anew_from_the_bucket_and_the_root_key(home, url, tmp_
         texts, found = me.texts(), me.found("where do I live")
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
         assert anew.texts() == {}
-        mended = anew.installation.rebuild()
+        mended = anew.installation.repairer.rebuild()
         assert (mended.restored, mended.findings) == (len(texts), [])
         assert anew.texts() == texts
         assert anew.found("where do I live") == found
         assert anew.found("quagga")[0] == f"I like {RARE}"
         with pytest.raises(Conflict):
-            anew.installation.rebuild()
+            anew.installation.repairer.rebuild()
         later = anew.put("and on it goes")
         anew.carry()
-        assert anew.installation.repair().findings == []
+        assert anew.installation.repairer.repair().findings == []
         assert later in anew.texts()
     settings = {"SOUVENANCE_OBJECTS": url}
     assert "lines readable" in souvenance("doctor", "--repair", home=tmp_path / "new", settings=settings).out
@@ -241,7 +241,7 @@ def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home,
             cited = {one["id"]: one for one in alice.conclusions()}
         me.carry()
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        assert anew.installation.rebuild().findings == []
+        assert anew.installation.repairer.rebuild().findings == []
         with anew.speaking() as alice:
             assert seen(alice) == told
             assert {one["id"]: one for one in alice.conclusions()} == cited
@@ -297,11 +297,11 @@ def test_what_the_bucket_lost_is_carried_again(home, url, objects):
         me.carry()
         before = {key: objects.get(key) for key in every_key(objects)}
         objects.delete([key for key in before if "seal" in key or first in key])
-        mended = me.installation.repair()
+        mended = me.installation.repairer.repair()
         assert (mended.carried, mended.restored, mended.removed) == (3, 0, 0)
         assert {key: objects.get(key) for key in every_key(objects)} == before
         objects.delete(list(before))
-        assert me.installation.repair().carried == len(before)
+        assert me.installation.repairer.repair().carried == len(before)
         assert {key: objects.get(key) for key in every_key(objects)} == before
 
 
@@ -316,7 +316,7 @@ def test_what_the_store_lost_comes_back(home, url):
             for table in ("lines", "invalidations", "terms"):
                 tx._session.run(f"DELETE FROM {table} WHERE {compartment}")
         assert me.texts() == {}
-        mended = me.installation.repair()
+        mended = me.installation.repairer.repair()
         assert (mended.restored, mended.findings) == (2, [])
         assert me.texts() == texts
         assert [line.id for line in me.call(o.LIST, m.List()).lines] == [one for one in texts if one != first]
@@ -336,7 +336,7 @@ def test_a_forgotten_line_that_is_put_back_into_the_store_is_told_and_not_copied
         with me.installation._store.write() as tx:
             tx.lines.append(line)
         before = sorted(every_key(objects))
-        mended = me.installation.repair()
+        mended = me.installation.repairer.repair()
         assert [gone in finding for finding in mended.findings] == [True]
         assert sorted(every_key(objects)) == before
 
@@ -351,7 +351,7 @@ def test_what_was_forgotten_is_not_brought_back_but_removed(home, url, objects):
         me.call(o.FORGET, m.Forget(id=gone))
         me.carry()
         objects.put_if_absent(key, data)
-        mended = me.installation.repair()
+        mended = me.installation.repairer.repair()
         assert (mended.removed, mended.restored) == (1, 0)
         assert objects.get(key) is None
         assert list(me.texts()) == [stays]
@@ -369,7 +369,7 @@ def test_what_was_altered_or_moved_in_the_bucket_is_told_and_not_taken(home, url
     objects.replace(base + altered, bytes(spoiled))
     objects.put_if_absent("default/owner/strange/01ARZ3NDEKTSV4RRFFQ69G5FAV", b"made by a stranger")
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        mended = anew.installation.rebuild()
+        mended = anew.installation.repairer.rebuild()
         assert sorted(anew.texts().values()) == ["elsewhere", "good", "moved"]
         assert good in anew.texts()
         assert len(mended.findings) == 3
@@ -382,7 +382,7 @@ def test_another_root_key_opens_nothing(home, url, tmp_path):
         me.carry()
     with kept(tmp_path / "stranger", url, rebuilding=True) as stranger:
         with pytest.raises(WrongKey):
-            stranger.installation.rebuild()
+            stranger.installation.repairer.rebuild()
         assert stranger.texts() == {}
 
 
@@ -413,7 +413,7 @@ def test_a_key_in_the_bucket_is_never_replaced_by_another(home, url, objects, tm
 
 def test_without_a_bucket_there_is_nothing_to_rebuild_from(home):
     with kept(home, None) as me, pytest.raises(Misconfigured) as told:
-        me.installation.rebuild()
+        me.installation.repairer.rebuild()
     assert "SOUVENANCE_OBJECTS" in told.value.hint
 
 

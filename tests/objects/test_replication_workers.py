@@ -37,7 +37,7 @@ def agree(me, objects):
             key_of(one) for compartment in tx.lines.compartments() for one in expected(tx, compartment, "")[0]
         }
     assert set(every_key(objects)) == wanted
-    mended = me.installation.repair()
+    mended = me.installation.repairer.repair()
     assert (mended.restored, mended.carried, mended.removed, mended.findings) == (0, 0, 0, [])
 
 
@@ -49,7 +49,7 @@ def test_carriers_that_get_in_each_others_way_leave_what_the_store_says(home, tm
             for one in installations:
                 working.enter_context(one.installation.working())
             busy(installations[0], 40)
-            installations[1].installation.repair()
+            installations[1].installation.repairer.repair()
             busy(installations[2], 10)
         installations[0].installation._repairer.worker.carry_all(60)
         agree(installations[0], open_objects(url))

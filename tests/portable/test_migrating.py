@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,21 +57,26 @@ def tables(path):
     return found
 
 
-def moved(source, target, report=lambda step: None):
+def moved(source, target, report=lambda rows: None):
     one, other = SqliteEngine(source), SqliteEngine(target)
     try:
-        return copy_store(one, other, report)
+        return copy_store(one, other, watching(report))
     finally:
         one.close()
         other.close()
+
+
+def watching(report):
+    """Gives the report how many rows each step copied."""
+    return lambda table, rows: nullcontext(SimpleNamespace(update=report))
 
 
 def interrupting(after):
     """A report that ends the copy after so many steps."""
     seen = []
 
-    def report(step):
-        seen.append(step)
+    def report(rows):
+        seen.append(rows)
         if len(seen) == after:
             raise Interrupted
 
@@ -191,6 +198,4 @@ def test_a_store_moves_by_url(home, tmp_path):
 @pytest.mark.parametrize("place", ["nowhere", "sqlite:///nowhere.db", "mysql://host/db"])
 def test_a_place_without_a_store_is_told_of(tmp_path, place):
     with pytest.raises(InvalidInput):
-        backup.move(
-            place if "://" in place else str(tmp_path / place), str(tmp_path / "to"), report=lambda step: None
-        )
+        backup.move(place if "://" in place else str(tmp_path / place), str(tmp_path / "to"))

@@ -7,7 +7,7 @@ import pytest
 from conversation.test_doctor import Life
 from conversation.world import staged
 from portable.journeys import manager
-from portable.test_migrating import Interrupted, interrupting, moved, tables
+from portable.test_migrating import Interrupted, interrupting, moved, tables, watching
 from postgres.server import Server
 from souvenance.adapters import backup
 from souvenance.adapters.backup import copy_store
@@ -48,10 +48,10 @@ def store(tmp_path_factory):
     return folder / "book.db"
 
 
-def to_postgres(store, url, report=lambda step: None):
+def to_postgres(store, url, report=lambda rows: None):
     one, other = SqliteEngine(store), PostgresEngine(url)
     try:
-        return copy_store(one, other, report)
+        return copy_store(one, other, watching(report))
     finally:
         one.close()
         other.close()
@@ -62,10 +62,10 @@ def without_vectors(found):
 
 
 def test_there_and_back_again_nothing_is_lost(store, url, tmp_path):
-    counts = backup.move(f"sqlite:///{store}", url, report=lambda step: None)
+    counts = backup.move(f"sqlite:///{store}", url)
     assert counts["lines"] > 50
     assert counts["jobs"] > 0
-    backup.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
+    backup.move(url, f"sqlite:///{tmp_path / 'back.db'}")
     assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(store))
 
 
@@ -103,7 +103,7 @@ def test_an_interrupted_copy_is_no_store_and_is_gone_on_with(store, url, tmp_pat
         SqlStore(engine)
     engine.close()
     to_postgres(store, url)
-    backup.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
+    backup.move(url, f"sqlite:///{tmp_path / 'back.db'}")
     assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(store))
 
 

@@ -141,7 +141,7 @@ class Everywhere:
     def _mended_installation(self, home: Path) -> RepairReport:
         installation = self.open_installation(Settings(home))
         try:
-            return installation.repair()
+            return installation.repairer.repair()
         finally:
             installation.close()
 

@@ -60,14 +60,14 @@ def test_a_store_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, b
         assert me.status().uncarried == 0
         texts = me.texts()
         shutil.rmtree(tmp_path / "objects" / "default")
-        mended = me.installation.repair()
+        mended = me.installation.repairer.repair()
         assert (mended.restored, mended.removed, mended.findings) == (0, 0, [])
         assert mended.carried == 5
     new = tmp_path / "new"
     new.mkdir(mode=0o700)
     shutil.copy2(home / "root.key", new / "root.key")
     with kept(new, objects, store=server.url(bare), rebuilding=True) as anew:
-        assert anew.installation.rebuild().findings == []
+        assert anew.installation.repairer.rebuild().findings == []
         assert anew.texts() == texts
         with anew.speaking() as alice:
             assert (alice.messages("s"), alice.conclusions()) == (said, held)

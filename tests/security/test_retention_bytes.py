@@ -46,9 +46,9 @@ def test_while_something_unknown_could_keep_it_nothing_is_removed_and_that_is_sa
     installation.worker._report = complaints.append
     try:
         while not complaints:
-            installation.tidy()
+            installation.worker.tidy()
         for _ in range(3):
-            assert not installation.tidy()
+            assert not installation.worker.tidy()
     finally:
         installation.close()
     [said] = complaints

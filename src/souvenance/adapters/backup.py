@@ -12,7 +12,7 @@ migration that no version knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import zip_longest
@@ -30,7 +30,7 @@ from souvenance.adapters.private_files import exists, make_private_folder
 from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, marks, noted_form
 from souvenance.adapters.sql.schema import UNFINISHED, migrate
 from souvenance.adapters.sql.store import in_database, in_file
-from souvenance.domain.archive_records import BACKUP, FORMAT, KeptStore, Manifest
+from souvenance.domain.archive_records import BACKUP, FORMAT, KeptStore, Manifest, Watch
 from souvenance.domain.embedding import AUTO, SEALED
 from souvenance.errors import ArchiveDamaged, Conflict, IntegrityError, InvalidInput, StorageBusy, Unsupported
 from souvenance.files import new_file, sync_folder, translated
@@ -170,7 +170,7 @@ def _check(folder: Path, *, whole: bool) -> None:
         KeyFiles(folder)
 
 
-def move(source: str, target: str, *, vectors: str = AUTO, report: Report) -> dict[str, int]:
+def move(source: str, target: str, *, vectors: str = AUTO, watch: Watch | None = None) -> dict[str, int]:
     """Copy a store from one place to another; how many rows each table has.
 
     A place is a data folder, `sqlite:///` and a file, or the URL of a PostgreSQL database. From folder to
@@ -189,7 +189,7 @@ def move(source: str, target: str, *, vectors: str = AUTO, report: Report) -> di
         with _engine(target, made=True) as other:
             asked = None if vectors == AUTO else vectors
             form = asked if target.startswith(_POSTGRES) else SEALED
-            counts = copy_store(one, other, report, form=form)
+            counts = copy_store(one, other, watch, form=form)
     if there is not None:
         write_binding(there, replace(read_binding(there) or Binding(), store=None, ready=True))
     return counts
@@ -253,20 +253,11 @@ class CopiedTable(NamedTuple):
     key: tuple[str, ...]
 
 
-class CopyStep(NamedTuple):
-    """How far the copy of one table came."""
-
-    table: str
-    done: int
-    rows: int
-
-
-Report = Callable[[CopyStep], None]
 _Beside = TypeVar("_Beside")
 
 
 def copy_store(
-    source: Engine, target: Engine, report: Report = lambda step: None, *, form: str | None = SEALED
+    source: Engine, target: Engine, watch: Watch | None = None, *, form: str | None = SEALED
 ) -> dict[str, int]:
     """Make the target a copy of the source, and verify it; how many rows each table has.
 
@@ -280,7 +271,7 @@ def copy_store(
     with source.read() as session:
         _claim(target, _fingerprint(session))
         tables = _shared(_catalogue(source, session), target, vectors=(form or noted_form(session)) == SEALED)
-        counts = {table.name: _copied(session, target, table, report) for table in tables}
+        counts = {table.name: _copied(session, target, table, watch) for table in tables}
         moment = _moment(session)
     with source.read() as session:
         if _moment(session) != moment:
@@ -304,7 +295,7 @@ def snapshot(source: Engine, target: Engine, beside: Callable[[], _Beside]) -> t
         found = beside()
         _claim(target, origin)
         tables = _shared(_catalogue(source, session), target, vectors=True)
-        counts = {table.name: _copied(session, target, table, lambda step: None) for table in tables}
+        counts = {table.name: _copied(session, target, table, None) for table in tables}
     _release(target)
     return counts, found
 
@@ -371,18 +362,18 @@ def _shared(here: Mapping[str, CopiedTable], target: Engine, *, vectors: bool) -
     ]
 
 
-def _copied(session: SqlSession, target: Engine, table: CopiedTable, report: Report) -> int:
+def _copied(session: SqlSession, target: Engine, table: CopiedTable, watch: Watch | None) -> int:
     """Copy the table, unless it was copied before, and compare the copy with it; its number of rows."""
     total: int = session.value(f"SELECT COUNT(*) FROM {table.name}")
     if not _same(session, target, table):
         with target.write(lasting=False) as there:
             there.run(f"DELETE FROM {table.name}")
-        done = 0
-        for rows in _pages(session, table):
-            with target.write(lasting=False) as there:
-                _insert(there, table, rows)
-            done += len(rows)
-            report(CopyStep(table.name, done, total))
+        with nullcontext() if watch is None else watch(table.name, total) as steps:
+            for rows in _pages(session, table):
+                with target.write(lasting=False) as there:
+                    _insert(there, table, rows)
+                if steps is not None:
+                    steps.update(len(rows))
         if not _same(session, target, table):
             raise IntegrityError(
                 f"the copy of the table {table.name!r} differs from it",

@@ -6,8 +6,7 @@ Every request goes through the gate, as any client's. The caller opens the archi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -112,18 +111,10 @@ class _Parts:
         self._held, self._size = [], 0
 
 
-class Steps(Protocol):
-    """The progress of one pass through the archive."""
-
-    def update(self, n_steps: int) -> None: ...
-
-
 class ArchiveImport:
     """The import of one archive into one workspace. `watch` gets each pass and its number of records."""
 
-    def __init__(
-        self, ask: Ask, archive: ReadsArchive, watch: Callable[[str, int], AbstractContextManager[Steps]]
-    ) -> None:
+    def __init__(self, ask: Ask, archive: ReadsArchive, watch: r.Watch) -> None:
         self._ask = ask
         self._archive = archive
         self._watch = watch

@@ -48,7 +48,7 @@ class Recalled(Struct, frozen=True):
     """Why it came, if that was asked for."""
 
 
-class Recall(Struct, frozen=True):
+class RecallQuery(Struct, frozen=True):
     """What is asked, and how much may come back. Times are milliseconds; `until` is exclusive."""
 
     ctx: RequestContext

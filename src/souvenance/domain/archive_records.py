@@ -6,8 +6,10 @@ vectors and tokens are not among them: the importing store makes its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
@@ -147,3 +149,13 @@ class KeptStore(Struct, frozen=True):
     lines: int
     files: tuple[str, ...]
     bytes: int
+
+
+class Steps(Protocol):
+    """The progress of one pass through an archive or a table."""
+
+    def update(self, n_steps: int) -> None: ...
+
+
+Watch = Callable[[str, int], AbstractContextManager[Steps]]
+"""Shows a pass, which has a name and so many steps, while it is made."""

@@ -17,7 +17,7 @@ from souvenance.core.conversation.erase import (
     erase_resting,
     owe_card,
 )
-from souvenance.core.recall import Recall, class_of, list_lines, snapshot
+from souvenance.core.recall import RecallQuery, class_of, list_lines, snapshot
 from souvenance.core.remember import Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
@@ -146,7 +146,7 @@ def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
 
 
 def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
-    asked = Recall(
+    asked = RecallQuery(
         authorised.ctx,
         authorised.ctx.open_compartments(),
         request.query,

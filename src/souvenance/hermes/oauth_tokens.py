@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import decodable, settled
 from souvenance.errors import (
     Misconfigured,
     ServerUnreachable,
@@ -74,10 +74,7 @@ class _Refusal(Struct, frozen=True):
 def issued(endpoint: str, form: Mapping[str, str]) -> Issued:
     """What the token endpoint gives. Raises: SignInRefused; ServerUnreachable."""
     answer = post(endpoint, form)
-    try:
-        tokens = msgspec.json.decode(answer.content, type=settled(Issued), strict=False)
-    except UNREADABLE:
-        tokens = None
+    tokens = decodable(answer.content, Issued, strict=False)
     if answer.status_code != 200 or not (
         tokens and tokens.access_token and tokens.token_type.lower() == "bearer"
     ):
@@ -94,10 +91,9 @@ def get_json(url: str) -> Any:
     """The JSON object at that URL; None if there is none. Raises: ServerUnreachable."""
     try:
         answer = _send("GET", url)
-        content = msgspec.json.decode(answer.content) if answer.status_code == 200 else None
-    except (SignInRefused, *UNREADABLE):
+    except SignInRefused:
         return None
-    return content if isinstance(content, dict) else None
+    return decodable(answer.content, dict[str, Any]) if answer.status_code == 200 else None
 
 
 def plain_url(url: str) -> str:
@@ -131,9 +127,7 @@ def _send(method: str, url: str, form: Mapping[str, str] | None = None) -> httpx
 
 
 def _refusal(answer: httpx.Response) -> SignInRefused:
-    try:
-        refusal = msgspec.json.decode(answer.content, type=settled(_Refusal))
-    except UNREADABLE:
+    if (refusal := decodable(answer.content, _Refusal)) is None:
         return SignInRefused(f"http_{answer.status_code}")
     return SignInRefused(printable(refusal.error), printable(refusal.error_description))
 

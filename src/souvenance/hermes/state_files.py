@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from souvenance.decoders import settled
+from souvenance.decoders import decodable, settled
 from souvenance.files import locked, move
 from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.delivery import HeardMessages, Transcript
@@ -34,10 +34,7 @@ class StateFiles:
 
     def health(self) -> BackendHealth | None:
         """The state of the backend when it last changed; None if it never failed."""
-        try:
-            return msgspec.json.decode(self.trouble(_HEALTH), type=settled(BackendHealth))
-        except msgspec.MsgspecError:
-            return None
+        return decodable(self.trouble(_HEALTH), BackendHealth)
 
     def note_trouble(self, name: str, told: str) -> None:
         """Note what goes wrong in the file of that name, if it can be written. An empty text removes it."""

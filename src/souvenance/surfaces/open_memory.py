@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from souvenance.agents.archives import ReadsArchive, WritesArchive
-from souvenance.domain.archive_records import KeptStore
+from souvenance.domain.archive_records import KeptStore, Watch
 from souvenance.domain.imports import ImportReader, Upload, Wanted
 from souvenance.errors import SouvenanceError
 
 if TYPE_CHECKING:
     from souvenance.gate.gate import Gate
     from souvenance.gate.oauth_state import OAuthState
-    from souvenance.gate.replication import RepairReport
+    from souvenance.gate.replication import Repairer
+    from souvenance.gate.worker import Worker
 
 
 class OpenMemory(Protocol):
@@ -32,6 +33,13 @@ class OpenMemory(Protocol):
     @property
     def sign_ins(self) -> OAuthState: ...
 
+    @property
+    def worker(self) -> Worker: ...
+
+    @property
+    def repairer(self) -> Repairer:
+        """Raises: Misconfigured without a bucket."""
+
     def served_at(self) -> str | None: ...
 
     def key(self, given: str) -> str:
@@ -40,23 +48,14 @@ class OpenMemory(Protocol):
     def working(self) -> AbstractContextManager[None]:
         """Do the work behind the requests meanwhile."""
 
-    def observe(self, observer: Any) -> None:
-        """Show requests and that work to the observer."""
-
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let programs on this machine find the server at that URL meanwhile."""
-
-    def tidy(self) -> bool: ...
 
     def catch_up(self, seconds: float) -> None: ...
 
     def settle(self, seconds: float) -> None: ...
 
     def carry(self, seconds: float) -> None: ...
-
-    def repair(self) -> RepairReport: ...
-
-    def rebuild(self) -> RepairReport: ...
 
     def close(self) -> None: ...
 
@@ -114,7 +113,5 @@ class Transfers(Protocol):
 
     def restore(self, source: Path, home: Path, *, identity: Path | None) -> KeptStore: ...
 
-    def move(
-        self, source: str, target: str, *, vectors: str, report: Callable[[Any], None]
-    ) -> dict[str, int]:
+    def move(self, source: str, target: str, *, vectors: str, watch: Watch) -> dict[str, int]:
         """Copy a store, and say how many rows each table has."""

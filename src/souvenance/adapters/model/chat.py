@@ -14,7 +14,7 @@ from souvenance.adapters.model.endpoint import Call, Message, Prompt, WireReply
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
 from souvenance.adapters.model.replies import fault, in_words, is_data, is_refusal, parsed
-from souvenance.decoders import settled
+from souvenance.decoders import decodable
 from souvenance.errors import ModelUnusable
 from souvenance.language.characters import visible
 from souvenance.language.forms import clauses
@@ -259,10 +259,8 @@ class Answering:
             messages = [*messages, _calling(reply, calls), *(self._found(call) for call in calls)]
 
     def _found(self, call: Call) -> Message:
-        try:
-            query = msgspec.json.decode(call.arguments, type=settled(_Search)).query.strip()[:_LONGEST_SEARCH]
-        except msgspec.MsgspecError:
-            query = ""
+        search = decodable(call.arguments, _Search)
+        query = "" if search is None else search.query.strip()[:_LONGEST_SEARCH]
         rows: list[dict[str, str]] = []
         if query:
             self._searched.append(query)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.conversation.messages import class_of
 from souvenance.core.request_context import RequestContext, said_at
-from souvenance.decoders import settled
+from souvenance.decoders import decodable, settled
 from souvenance.domain.centrality import central
 from souvenance.domain.directory import SUMMARISE, Job, Task
 from souvenance.domain.line import SUMMARY, LinePlace, SealedLine, shared_fields
@@ -83,8 +83,9 @@ def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
 def _noted(ctx: RequestContext, session: str) -> Iterator[tuple[_Note, SealedLine]]:
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
         line = ctx.tx.lines.get(place.compartment, place.id)
-        if line is not None and is_note(line.metadata):
-            yield msgspec.json.decode(line.metadata, type=settled(_Note)), line
+        note = None if line is None else decodable(line.metadata, _Note)
+        if line is not None and note is not None:
+            yield note, line
 
 
 def covered_turn(ctx: RequestContext, session: str) -> int:
@@ -101,11 +102,7 @@ def telling_of(ctx: RequestContext, session: str, turn: int) -> list[LinePlace]:
 
 def is_note(metadata: str) -> bool:
     """Whether the metadata of a summary may say that."""
-    try:
-        msgspec.json.decode(metadata, type=settled(_Note))
-    except msgspec.MsgspecError:
-        return False
-    return True
+    return decodable(metadata, _Note) is not None
 
 
 def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-import msgspec
 from msgspec import Struct
 
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import decodable
 from souvenance.errors import ServerUnreachable, SignInDenied, SignInExpired, SignInFailed, Unsupported
 from souvenance.hermes.oauth_tokens import (
     CLIENT,
@@ -179,11 +178,10 @@ def _code(endpoints: SignInEndpoints) -> Code:
         )
     try:
         answer = post(endpoints.device, {"client_id": CLIENT, "scope": SCOPE})
-        code = msgspec.json.decode(answer.content, type=settled(Code), strict=False)
     except SignInRefused as refused:
         raise SignInFailed(f"the server gives no code: {refused}") from refused
-    except UNREADABLE as error:
-        raise SignInFailed("the server gives no code that can be read") from error
+    if (code := decodable(answer.content, Code, strict=False)) is None:
+        raise SignInFailed("the server gives no code that can be read")
     pages = [code.verification_uri, code.verification_uri_complete or code.verification_uri]
     plain = all(page.startswith(("https://", "http://")) and page.isprintable() for page in pages)
     if not plain or not code.user_code.isprintable():

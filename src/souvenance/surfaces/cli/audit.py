@@ -176,7 +176,7 @@ def _read_rows(path: Path) -> list[m.AuditRow]:
 @pass_shell
 def doctor(shell: Shell, repair: bool) -> None:
     """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
-    mended = mend(shell, lambda installation: installation.repair()) if repair else None
+    mended = mend(shell, lambda installation: installation.repairer.repair()) if repair else None
     overview = shell.call(o.COMPARTMENTS, m.Nothing())
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings

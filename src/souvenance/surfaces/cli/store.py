@@ -90,9 +90,11 @@ def migrate(shell: Shell, source: str, target: str) -> None:
     FROM and TO are a data folder, sqlite:///FILE or postgresql://…. Stop everything that writes to FROM
     first. If the copy is interrupted, run it again to finish it.
     """
-    bars = _TableBars(hidden=shell.json)
-    counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
-    bars.end()
+
+    def watch(table: str, rows: int) -> Any:
+        return progress(f"{table:<16}", rows, hidden=shell.json)
+
+    counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, watch=watch)
     shell.show({"tables": counts, "rows": sum(counts.values())}, lambda: _closing(counts))
 
 
@@ -106,25 +108,6 @@ def _closing(counts: dict[str, int]) -> Iterator[str]:
         )
 
 
-class _TableBars:
-    def __init__(self, *, hidden: bool) -> None:
-        self._hidden = hidden
-        self._table = ""
-        self._bar: Any = None
-
-    def step(self, step: Any) -> None:
-        if self._table != step.table:
-            self.end()
-            self._table = step.table
-            self._bar = progress(f"{step.table:<16}", step.rows, hidden=self._hidden)
-            self._bar.render_progress()
-        self._bar.update(max(0, step.done - self._bar.pos))
-
-    def end(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
-
-
 @click.command(cls=Command, section=DATA)
 @pass_shell
 def rebuild(shell: Shell) -> None:
@@ -132,7 +115,7 @@ def rebuild(shell: Shell) -> None:
     from souvenance.gate.replication import NOT_REBUILT
 
     shell.makes = True
-    found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
+    found = mend(shell, lambda installation: installation.repairer.rebuild(), rebuilding=True)
     shell.show(
         {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT},
         lambda: [
@@ -200,7 +183,7 @@ def _meanwhile(shell: Shell) -> None:
     end, busy, installation = time.monotonic() + _LOOK_SECONDS, 0, shell.installation()
     while time.monotonic() < end:
         try:
-            if not installation.tidy():
+            if not installation.worker.tidy():
                 return
         except StorageBusy:
             busy += 1

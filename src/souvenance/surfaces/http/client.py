@@ -25,7 +25,7 @@ import msgspec
 from msgspec import NODEFAULT, Struct
 
 from souvenance import errors as e
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import UNREADABLE, decodable, settled
 from souvenance.domain.proof import Bound, bound_headers
 from souvenance.gate.conversation.chat import ChatAnswer
 from souvenance.gate.conversation.resource import BareListAnswer, Done, Note, Opened
@@ -465,11 +465,8 @@ def _by_status(status: int, route: Route, with_cap: bool) -> type[e.SouvenanceEr
 
 def _complaint(content: bytes) -> dict[str, Any]:
     """What a refusal says; empty for one that neither Souvenance nor Honcho would write."""
-    try:
-        found = msgspec.json.decode(content)
-    except UNREADABLE:
-        return {}
-    return found if isinstance(found, dict) and _detail(found) else {}
+    found = decodable(content, dict[str, Any])
+    return found if found and _detail(found) else {}
 
 
 def _detail(complaint: Mapping[str, Any]) -> str:

@@ -150,7 +150,8 @@ def serve(
     log = Log(settings.telemetry.log)
     with closing(listener), logging_to(log), observing(settings.telemetry, log) as observer:
         if observer is not None:
-            memory.observe(observer)
+            memory.gate.observe(observer)
+            memory.worker.observer = observer
         bound_host, bound_port = listener.getsockname()[:2]
         allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
         app = make_app(

@@ -25,7 +25,7 @@ from starlette.routing import Route as WebRoute
 from starlette.types import Receive, Scope, Send
 
 from souvenance import errors as e
-from souvenance.decoders import UNREADABLE, settled
+from souvenance.decoders import decodable
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
 from souvenance.gate import messages as m
@@ -75,14 +75,9 @@ def listed(
     settings: ChatSettings, upstream: Upstream, content: bytes
 ) -> Iterator[tuple[str, dict[str, Raw]]]:
     """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
-    try:
-        found = msgspec.json.decode(content, type=settled(_ModelList)).data
-    except UNREADABLE:
-        return
-    for model in found:
-        try:
-            name = msgspec.json.decode(model.get("id", b"null"), type=str)
-        except UNREADABLE:
+    found = decodable(content, _ModelList)
+    for model in () if found is None else found.data:
+        if (name := decodable(bytes(model.get("id", b"null")), str)) is None:
             continue
         known = upstream.prefix + name if upstream.strip else name
         if settings.serving(known) == upstream:

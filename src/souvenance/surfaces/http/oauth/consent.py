@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from souvenance.decoders import decoded, settled
+from souvenance.decoders import decodable, decoded
 from souvenance.domain import names, sign_ins
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.sign_ins import typed
@@ -463,10 +463,8 @@ def _asked_at(query: OAuthRequest) -> dict[str, Any]:
 
 def _back(asked: bytes) -> str:
     """The page that a pending request came from."""
-    try:
-        return f"{metadata.AUTHORIZE}?{urlencode(msgspec.json.decode(asked, type=settled(Fields)))}"
-    except msgspec.MsgspecError:
-        return metadata.DEVICE_PAGE
+    fields = decodable(asked, Fields)
+    return metadata.DEVICE_PAGE if fields is None else f"{metadata.AUTHORIZE}?{urlencode(fields)}"
 
 
 def _gone() -> NotFound:
