@@ -70,7 +70,7 @@ def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_to
     run_quick_story, tmp_path, temporary
 ):
     (tmp_path / "sitecustomize.py").write_text(
-        "from souvenance.gate import operations\noperations.recall = lambda desk, wish: []\n"
+        "from souvenance.core.recall import RecallQuery\nRecallQuery.lines = lambda asked: []\n"
     )
     ended = run_quick_story("--json", "--keep", PYTHONPATH=str(tmp_path))
     told = json.loads(ended.stdout)

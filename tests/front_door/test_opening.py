@@ -181,7 +181,7 @@ def test_closing_finishes_background_work(home):
     with souvenance.open(**in_folder(home)) as memory:
         memory.peer("ann").session("s1").add("I live in Porto.")
     listed = command_line("--json", "list", "--peer", "ann", home=home).json()["lines"]
-    assert "conclusion" in [line["kind"] for line in listed]
+    assert "statement" in [line["kind"] for line in listed]
 
 
 def test_closing_twice_is_fine_and_an_error_in_the_block_closes_too(place):

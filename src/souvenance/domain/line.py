@@ -141,8 +141,8 @@ def check_line(line: OpenLine, *, chosen_id: bool, now: int, limits: Limits) -> 
     """The same line, if the domain admits it. Raises: InvalidInput, LineTooLong."""
     names.namespace(line.compartment.namespace)
     names.kind(line.kind)
+    ulid.check(line.id)
     if chosen_id:
-        ulid.check(line.id)
         _check_id_time(line.id, now, limits)
     if line.kind != TOMBSTONE:
         content.check_text(line.text)
