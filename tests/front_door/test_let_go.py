@@ -2,6 +2,7 @@
 
 import gc
 import os
+import time
 
 import pytest
 
@@ -22,6 +23,9 @@ CALLS = {
     "put": lambda memory: memory.put("My cat is called Nero."),
     "add": lambda memory: memory.peer("ann").session("s1").add("My cat is called Nero."),
 }
+TIMES = 3
+"""More often than the worker, which goes on beside the requests, may have something in hand at once."""
+PATIENCE_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +48,11 @@ def test_nothing_that_a_request_found_out_outlives_its_answer(memory, name):
     gc.disable()
     try:
         before = left()
-        CALLS[name](memory)
-        assert left() == before
+        for _ in range(TIMES):
+            CALLS[name](memory)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (now := left()) > before:
+            assert time.monotonic() < end, f"{now - before} more are left"
     finally:
         gc.enable()
 
