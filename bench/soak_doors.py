@@ -40,7 +40,7 @@ _FOR_NOW = (429, 502, 503, 504)
 _NOT_NOW = ("storage_busy", "storage_unavailable", "audit_unavailable")
 """The codes of an error that says the same."""
 _EDGE_SECONDS = 2.0
-"""How long after an outage one that met it may still be told so."""
+"""How long after an outage a request that met it may still be refused."""
 _GOOD = (200, 201, 202, 204)
 _RECORDED = {"chat": (503,)}
 """What a door answers while the store is out of reach, and has a row for: a late one."""
@@ -84,7 +84,7 @@ class Ledger:
 
     @contextmanager
     def outage(self) -> Iterator[None]:
-        """Whoever is refused for now meanwhile met it."""
+        """Refusals for now are expected meanwhile."""
         self._excused_until = math.inf
         try:
             yield

@@ -66,7 +66,7 @@ def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEnt
 
 
 def _entries(opener: Opener, lines: Mapping[str, SealedLine]) -> list[CardEntry] | None:
-    """What these cards say, by namespace. A single one, of which the rest is long, is read in part."""
+    """What these cards, by namespace, say. Of a single card only its entries are read: the rest is long."""
     if len(lines) == 1:
         [line] = lines.values()
         return msgspec.json.decode(opener.text(line), type=settled(_Card)).entries

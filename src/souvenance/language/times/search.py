@@ -112,7 +112,7 @@ _NONE = ""
 
 @cache
 def _every_cue() -> frozenset[str]:
-    """The words and signs of all languages with which times are told."""
+    """The words and signs by which any language speaks of times."""
     languages = {one if lexicon(one).months else _NONE for one in (ENGLISH, *common())}
     return frozenset(cue for language in languages for cue in reader(language).cues)
 
